@@ -137,11 +137,13 @@ class Workspace {
 
 /// The working memory of a plan, shared with the stream's other statements. It is made large enough with the
 /// plan and kept as long as the plan exists, so a run allocates nothing and can be captured in a CUDA graph.
+/// A statement that is run once uses it without making it large enough first.
 class RoomOfPlan {
  public:
-  /// Calls work(memory) with `bytes` bytes of memory.
+  /// Calls work(memory) with `bytes` bytes of memory, or with null if there are none.
   template <class Work>
   void with(Scratch& scratch, std::int64_t bytes, const Work& work) {
+    if (bytes == 0) return work(nullptr);
     auto workspace = scratch.borrow<Workspace>();
     char* const memory = workspace->reserve(bytes);
     const auto is_it = [&](const auto& kept) { return kept.data() == memory; };

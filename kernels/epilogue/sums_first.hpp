@@ -105,7 +105,11 @@ class SumsFirst::Plan {
   /// The statement that computes the sums.
   auto sums() const { return product_.statement(); }
 
-  void prepare() { product_.prepare(); }
+  /// Allocates the sums, and analyses their product.
+  void prepare() {
+    make_room();
+    product_.prepare();
+  }
 
   void run() {
     make_room();
@@ -146,7 +150,7 @@ class SumsFirst::Plan {
     return out;
   }
   void make_room() const {
-    if (are_in_result(statement_)) return;
+    if (are_in_result(statement_) || sums_.values().data() != nullptr) return;
     using Memory = typename Sums::memory_space;
     sums_.replace(result().extents(), result().levels(),
                   make_array<Sum, Memory>("sporos::sums", result().nnz()));

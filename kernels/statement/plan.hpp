@@ -186,7 +186,8 @@ class Plan {
   /// The name of the candidate that runs the statement.
   std::string_view candidate() const { return plan_->name(); }
 
-  /// Bytes that the plan holds in addition to the tensors.
+  /// Bytes that the plan holds in addition to the tensors and to working memory that it shares with other
+  /// statements on its resources.
   std::int64_t bytes() const { return plan_->held_bytes(); }
 
   /// An upper bound on what the first run allocates.

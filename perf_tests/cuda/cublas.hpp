@@ -32,10 +32,9 @@ inline cublasHandle_t cublas() {
 template <class T>
 using Matrix = Tensor<T, DenseMatrix<>, Cuda>;
 
-/// Times the replay of a graph of ten calls of `work`. What is reported is the median of all replays.
+/// The seconds that each replay of a graph of so many calls of `work` takes, in ascending order.
 template <class Work>
-void measure_graph(benchmark::State& state, const Work& work) {
-  constexpr int calls = 10;
+std::vector<double> seconds_of_replays(int calls, int replays, const Work& work) {
   const cudaStream_t stream = Kokkos::Cuda().cuda_stream();
   work();
   perf::check(cudaStreamSynchronize(stream), "warming up");
@@ -45,16 +44,25 @@ void measure_graph(benchmark::State& state, const Work& work) {
   for (int call = 0; call < calls; ++call) work();
   perf::check(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
   perf::check(cudaGraphInstantiate(&replay, graph, 0), "cudaGraphInstantiate");
-  std::vector<double> seconds = seconds_of(static_cast<int>(state.max_iterations), [&] {
-    perf::check(cudaGraphLaunch(replay, stream), "cudaGraphLaunch");
-  });
+  std::vector<double> seconds =
+      seconds_of(replays, [&] { perf::check(cudaGraphLaunch(replay, stream), "cudaGraphLaunch"); });
   std::sort(seconds.begin(), seconds.end());
+  cudaGraphExecDestroy(replay);
+  cudaGraphDestroy(graph);
+  return seconds;
+}
+
+/// Times the replay of a graph of ten calls of `work`. What is reported is the median of all replays, which
+/// is returned as the seconds of one call.
+template <class Work>
+double measure_graph(benchmark::State& state, const Work& work) {
+  constexpr int calls = 10;
+  const std::vector<double> seconds = seconds_of_replays(calls, static_cast<int>(state.max_iterations), work);
   for (auto _ : state) state.SetIterationTime(seconds[seconds.size() / 2]);
   state.counters["fastest"] = seconds.front() * 1e6;
   state.counters["slowest"] = seconds.back() * 1e6;
   state.counters["calls"] = calls;
-  cudaGraphExecDestroy(replay);
-  cudaGraphDestroy(graph);
+  return seconds[seconds.size() / 2] / calls;
 }
 
 template <class T>

@@ -4,14 +4,22 @@
 /// computes them, beside cuSPARSE's algorithms for CSR, each preprocessed, and, for half, beside cuBLAS with
 /// the sparse matrix stored dense; and layers, Y(i, j) = X(i, k) W(j, k), of as many rows of X.
 ///
-/// Every contender is replayed from a CUDA graph; preparing it is not counted. SPOROS_MATRICES names more
-/// matrices: files, separated by colons.
+/// Every contender is replayed from a CUDA graph; preparing it is not counted. Of plans, `plan_seconds` is
+/// how long one takes to make, memory from the pool included, `held_bytes` what it holds. Of the one that
+/// chooses its kernel, `products_to_amortise` is after how many products it has paid off: plan_seconds over
+/// what a product gains on the faster of the statement without a plan (`statement_seconds`, with starting it)
+/// and cuSPARSE's best algorithm, which is prepared (`cusparse_seconds`); absent if it gains nothing.
+/// SPOROS_MATRICES names more matrices: files, separated by colons.
 /// SPOROS_SPMM_COLUMNS names the numbers of columns, separated by commas. `difference` is the largest from
 /// the sums of cuSPARSE in a wider type, over the largest entry.
 ///
 /// Products of other libraries are measured as well where CMake is told of their sources (CMakeLists.txt here
 /// says how): Sputnik, RoDe, FlashSparse, DTC-SpMM. What they prepare is not counted; what their kernels
 /// expect of the result is: those that add to it set it to zero first.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <limits>
 #include <memory>
 #include <sporos/kernels/spmm/cuda/dot_products_candidate.hpp>
 
@@ -115,6 +123,56 @@ class CusparseSpmm {
   Array<char, gpu::Memory> buffer_;
 };
 
+constexpr std::array cusparse_algorithms = {std::pair("cusparse_default", CUSPARSE_SPMM_ALG_DEFAULT),
+                                            std::pair("cusparse_alg1", CUSPARSE_SPMM_CSR_ALG1),
+                                            std::pair("cusparse_alg2", CUSPARSE_SPMM_CSR_ALG2),
+                                            std::pair("cusparse_alg3", CUSPARSE_SPMM_CSR_ALG3)};
+
+/// The seconds of a product by the fastest of cuSPARSE's algorithms; infinite if none takes these operands.
+template <class Value, Form Which>
+double best_of_cusparse(const Operands<Value, Which>& in) {
+  constexpr int calls = 10, replays = 3;
+  double best = std::numeric_limits<double>::infinity();
+  for (const auto& [name, algorithm] : cusparse_algorithms) {
+    try {
+      const CusparseSpmm<Value, Which> product(in, algorithm);
+      best = std::min(best, seconds_of_replays(calls, replays, product)[replays / 2] / calls);
+    } catch (const std::exception&) {  // not every algorithm takes matrices by columns
+      continue;
+    }
+  }
+  return best;
+}
+
+/// The seconds to make a plan, from an idle device to an idle device: the median of five, after a first that
+/// loads kernels and fills the pool.
+template <class S>
+double seconds_to_plan(const S& statement) {
+  constexpr int plans = 5;
+  std::vector<double> seconds;
+  for (int made = 0; made <= plans; ++made) {
+    Kokkos::fence();
+    const auto begin = std::chrono::steady_clock::now();
+    const auto product = plan(statement);
+    Kokkos::fence();
+    if (made > 0)
+      seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[plans / 2];
+}
+
+/// The seconds of a statement without a plan, started anew each time.
+template <class S>
+double seconds_without_plan(const S& statement) {
+  constexpr int calls = 10, rounds = 5;
+  std::vector<double> seconds = seconds_of(rounds, [&] {
+    for (int call = 0; call < calls; ++call) statement.run();
+  });
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[rounds / 2] / calls;
+}
+
 /// A product of another library, of which only the last one asked for is kept.
 template <class Value>
 class PeerSpmm {
@@ -181,9 +239,19 @@ void add_product(const Input& input, std::int64_t columns) {
           const auto& in = In::of(input, columns);
           const auto measure_plan = [&](const auto& statement) {
             auto product = plan(statement);
-            measure_graph(state, [&] { product.run(); });
+            const double planned = measure_graph(state, [&] { product.run(); });
+            const double to_plan = seconds_to_plan(statement);
+            state.counters["plan_seconds"] = to_plan;
             state.counters["held_bytes"] = static_cast<double>(product.bytes());
             state.SetLabel(std::string(product.candidate()));
+            if constexpr (std::is_void_v<K>) {
+              const double unplanned = seconds_without_plan(statement), cusparse = best_of_cusparse(in);
+              state.counters["statement_seconds"] = unplanned;
+              if (cusparse < std::numeric_limits<double>::infinity())
+                state.counters["cusparse_seconds"] = cusparse;
+              const double gain = std::min(unplanned, cusparse) - planned;
+              if (gain > 0) state.counters["products_to_amortise"] = to_plan / gain;
+            }
           };
           const auto statement = [&] {
             if constexpr (Which == Form::product)
@@ -226,10 +294,7 @@ void add_product(const Input& input, std::int64_t columns) {
     add_contender("sporos_transposed", std::type_identity<gpu::SpmmIntoColumns>{});
     add_contender("sporos_shared_rows", std::type_identity<gpu::SpmmFromSharedRows>{});
   }
-  for (const auto& [name, algorithm] : {std::pair("cusparse_default", CUSPARSE_SPMM_ALG_DEFAULT),
-                                        std::pair("cusparse_alg1", CUSPARSE_SPMM_CSR_ALG1),
-                                        std::pair("cusparse_alg2", CUSPARSE_SPMM_CSR_ALG2),
-                                        std::pair("cusparse_alg3", CUSPARSE_SPMM_CSR_ALG3)})
+  for (const auto& [name, algorithm] : cusparse_algorithms)
     add(
         text(family, name, tail),
         [=, algorithm = algorithm](benchmark::State& state) {

@@ -94,6 +94,13 @@ class GemmByCublas::Plan {
                            elements * static_cast<double>(sizeof(T)) / 3.5e12);
   }
 
+  /// Allocates what runs need.
+  void prepare() {
+    if (result().nnz() == 0 || shape().k == 0) return;
+    room_.prepare(statement_.resources().scratch(), bytes_of_sums());
+    statement_.resources().scratch().template borrow<Cublas>()->on(statement_.resources().space());
+  }
+
   void run() {
     if (result().nnz() == 0) return;
     const CublasShape shape = this->shape();
@@ -101,10 +108,11 @@ class GemmByCublas::Plan {
     if (shape.k == 0) {
       apply_epilogue<S, Sum>(statement_, nullptr, target.data());
     } else if constexpr (has_epilogue) {
-      auto workspace = statement_.resources().scratch().template borrow<Workspace>();
-      auto* const sums = reinterpret_cast<Sum*>(workspace->reserve(array_bytes<Sum>(result().nnz())));
-      multiply(shape, sums);
-      apply_epilogue(statement_, static_cast<const Sum*>(sums), target.data());
+      room_.with(statement_.resources().scratch(), bytes_of_sums(), [&](char* memory) {
+        auto* const sums = reinterpret_cast<Sum*>(memory);
+        multiply(shape, sums);
+        apply_epilogue(statement_, static_cast<const Sum*>(sums), target.data());
+      });
     } else {
       multiply(shape, target.data());
     }
@@ -112,9 +120,9 @@ class GemmByCublas::Plan {
   }
 
   Bytes bytes() const {
-    const std::int64_t of_sums = has_epilogue ? with_room_to_grow(array_bytes<Sum>(result().nnz())) : 0;
     return {result().nnz(), result().bytes(),
-            sporos::detail::DenseTarget<S>::bytes(statement_) + of_sums + Cublas::workspace_bytes};
+            sporos::detail::DenseTarget<S>::bytes(statement_) + with_room_to_grow(bytes_of_sums()) +
+                Cublas::workspace_bytes};
   }
   void explain(std::ostream& out) const {
     const CublasShape shape = this->shape();
@@ -129,6 +137,8 @@ class GemmByCublas::Plan {
   const auto& left() const { return Pattern::left(statement_).tensor(); }
   const auto& right() const { return Pattern::right(statement_).tensor(); }
   const auto& result() const { return statement_.result().tensor(); }
+  /// The bytes of the sums, if an epilogue is applied to them.
+  std::int64_t bytes_of_sums() const { return has_epilogue ? array_bytes<Sum>(result().nnz()) : 0; }
 
   template <class A>
   static std::int64_t extent(const A& access, char variable) {
@@ -162,6 +172,7 @@ class GemmByCublas::Plan {
   }
 
   const S& statement_;
+  RoomOfPlan room_;  ///< for the sums
 };
 
 }  // namespace sporos::gpu

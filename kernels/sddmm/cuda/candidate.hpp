@@ -66,14 +66,15 @@ class SddmmByWarps::Plan {
            (turned > 0 ? 2e-6 + turned / 1e12 : 0);
   }
 
+  /// Allocates what runs need.
+  void prepare() { room_.prepare(statement_.resources().scratch(), room_bytes()); }
   void run() {
     product_.replace_result([&](Value* values) { compute(values); });
   }
   void refill() { compute(product_.result().values().data()); }
 
   Bytes bytes() const {
-    return {product_.nonzeros(), product_.sparse().bytes(),
-            with_room_to_grow(turned_bytes() + Rows::position_bytes(product_.sparse()))};
+    return {product_.nonzeros(), product_.sparse().bytes(), with_room_to_grow(room_bytes())};
   }
   void explain(std::ostream& out) const {
     out << "  result: a dot product at each nonzero of the sparse operand, whose pattern it shares, on CUDA "
@@ -89,12 +90,15 @@ class SddmmByWarps::Plan {
     if (turn_d) layout.template take<T>(product_.d().nnz());
     return layout.bytes();
   }
+  std::int64_t room_bytes() const { return turned_bytes() + Rows::position_bytes(product_.sparse()); }
 
-  void compute(Value* values) const {
+  void compute(Value* values) {
+    room_.with(statement_.resources().scratch(), room_bytes(),
+               [&](char* memory) { compute(Layout(memory), values); });
+  }
+  void compute(Layout layout, Value* values) const {
     const Kokkos::Cuda& space = product_.space();
     const std::int64_t inner = product_.inner();
-    auto workspace = statement_.resources().scratch().template borrow<Workspace>();
-    Layout layout(workspace->reserve(turned_bytes() + Rows::position_bytes(product_.sparse())));
     const T* c = product_.c().values().data();  // [rows, inner]
     const T* d = product_.d().values().data();  // [columns, inner]
     if constexpr (turn_c) {
@@ -114,6 +118,7 @@ class SddmmByWarps::Plan {
 
   const S& statement_;
   Product product_;
+  RoomOfPlan room_;
 };
 
 }  // namespace sporos::gpu

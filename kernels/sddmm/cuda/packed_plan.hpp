@@ -94,6 +94,8 @@ class SddmmPackedPlan {
   void prepare() {
     measure();
     pack();
+    if (product_.nonzeros() > 0)
+      room_.prepare(statement_.resources().scratch(), FactorsByRows<S>(product_).bytes());
   }
   void run() {
     product_.replace_result([&](Value* values) { compute(values); });
@@ -142,18 +144,20 @@ class SddmmPackedPlan {
     if (product_.nonzeros() == 0) return;
     pack();
     const FactorsByRows<S> factors(product_);
-    auto workspace = statement_.resources().scratch().template borrow<Workspace>();
-    Layout layout(workspace->reserve(factors.bytes()));
-    const auto [c, d] = factors.read(layout);
-    K::multiply(product_.space(), product_.sizes(), counts_, packed_.data(),
-                SampledFactors<T>{c, d, factors.stride()},
-                static_cast<const Value*>(product_.sparse().values().data()), values);
+    room_.with(statement_.resources().scratch(), factors.bytes(), [&](char* memory) {
+      Layout layout(memory);
+      const auto [c, d] = factors.read(layout);
+      K::multiply(product_.space(), product_.sizes(), counts_, packed_.data(),
+                  SampledFactors<T>{c, d, factors.stride()},
+                  static_cast<const Value*>(product_.sparse().values().data()), values);
+    });
   }
 
   const S& statement_;
   Product product_;
   Counts counts_;  ///< upper bounds until they are counted
   bool is_packed_ = false;
+  RoomOfPlan room_;  ///< for copies of C and D
   Array<char, Memory> packed_;
 };
 

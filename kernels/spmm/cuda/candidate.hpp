@@ -52,11 +52,15 @@ struct SpmmByGroups {
   /// No index of rows is needed.
   struct Index {
     static constexpr bool is_there = false;
+    struct Counts {};
     static Index lay_out(const Kokkos::Cuda&, Layout&, std::int64_t, std::int64_t) { return {}; }
     template <class Position>
     void find(const Kokkos::Cuda&, const Position*, std::int64_t, std::int64_t) const {}
-    std::int64_t count(const Kokkos::Cuda&, std::int64_t) const { return 0; }
-    void set_count(std::int64_t) {}
+    template <class Position>
+    Counts count(const Kokkos::Cuda&, const Position*, std::int64_t) const {
+      return {};
+    }
+    void set_counts(Counts) {}
   };
 
   static constexpr bool deals_rows = true;

@@ -99,7 +99,11 @@ class SpmmIntoColumns::Plan {
   /// The statement that computes the sums.
   auto sums() const { return product_.statement(); }
 
-  void prepare() { product_.prepare(); }
+  /// Analyses the product while the sums have their memory, as in runs: the product gets other memory.
+  void prepare() {
+    room_.with(statement_.resources().scratch(), array_bytes<Sum>(result().nnz()),
+               [&](char*) { product_.prepare(); });
+  }
   void run() {
     compute([&] { product_.run(); });
   }
@@ -130,14 +134,14 @@ class SpmmIntoColumns::Plan {
                   Array<Sum, Memory>(values, static_cast<std::size_t>(rows * columns)));
   }
   template <class F>
-  void compute(const F& sum) const {
+  void compute(const F& sum) {
     if (result().nnz() == 0) return;
-    auto workspace = statement_.resources().scratch().template borrow<Workspace>();
-    char* const memory = workspace->reserve(array_bytes<Sum>(result().nnz()));
-    place_sums(reinterpret_cast<Sum*>(memory));
-    sum();
-    finish();
-    place_sums(nullptr);
+    room_.with(statement_.resources().scratch(), array_bytes<Sum>(result().nnz()), [&](char* memory) {
+      place_sums(reinterpret_cast<Sum*>(memory));
+      sum();
+      finish();
+      place_sums(nullptr);
+    });
   }
   void finish() const {
     const auto epilogue = epilogue_of(statement_);
@@ -156,6 +160,7 @@ class SpmmIntoColumns::Plan {
 
   const S& statement_;
   Sums sums_;
+  RoomOfPlan room_;  ///< for the sums
   sporos::detail::SumsOfProduct<S, SumsAccess> product_;
 };
 

@@ -14,10 +14,11 @@
 ///     warps of a row            1        2         4         8   8 for each piece that the row is cut into
 ///
 /// (for 64 columns of 16 bits, or 32 floats; if B has two or four times as many, a warp computes as many
-/// times more). What the paper keeps in shared memory stays in registers: a lane gathers 16 bytes or more of
-/// the rows of B that belong to its own two nonzeros, which are its elements of both operands, so nothing is
-/// exchanged until the sums are. Lanes whose segment ends early multiply zeros by zeros, not by what B holds
-/// there.
+/// times more). An empty row has no warp: blocks of their own store what the epilogue makes of zero in all of
+/// them, each for 256 rows of A, unless there is nothing to store. What the paper keeps in shared memory
+/// stays in registers: a lane gathers 16 bytes or more of the rows of B that belong to its own two nonzeros,
+/// which are its elements of both operands, so nothing is exchanged until the sums are. Lanes whose segment
+/// ends early multiply zeros by zeros, not by what B holds there.
 #pragma once
 
 #include <algorithm>
@@ -55,15 +56,20 @@ struct RowWarps {
   std::int64_t* first = nullptr;  ///< [rows + 1], first warp of each row; the last is the number of all
   Part* parts = nullptr;          ///< [most]
   std::int64_t most = 0;          ///< an upper bound from the number of rows and nonzeros
-  std::int64_t count = -1;        ///< the number of warps, if the host knows it
   char* scratch = nullptr;
   std::int64_t scratch_bytes = 0;
+
+  /// What the host knows if it has waited for the warps to be found.
+  struct Counts {
+    std::int64_t warps = -1;     ///< -1 if unknown
+    bool has_empty_rows = true;  ///< whether there may be any
+  } counts;
 
   static RowWarps lay_out(const Kokkos::Cuda& space, Layout& layout, std::int64_t rows,
                           std::int64_t nonzeros) {
     RowWarps out;
     // A row of more than 8 nonzeros has fewer warps than a quarter of that.
-    out.most = std::min(8 * rows, rows + ceil_div(nonzeros, 4));
+    out.most = std::min(8 * rows, std::min(rows, nonzeros) + ceil_div(nonzeros, 4));
     out.warps = layout.take<std::int32_t>(rows);
     out.first = layout.take<std::int64_t>(rows + 1);
     out.parts = layout.take<Part>(out.most);
@@ -72,9 +78,9 @@ struct RowWarps {
     return out;
   }
 
-  /// The number of warps of a row that is not cut: 1, 2, 4 or 8. An empty row has one, which stores zeros.
+  /// The number of warps of a row that is not cut: 1, 2, 4 or 8, but none if it is empty.
   KOKKOS_INLINE_FUNCTION static std::int32_t of_row(std::int64_t nonzeros) {
-    return nonzeros <= 8 ? 1 : nonzeros <= 16 ? 2 : nonzeros <= 32 ? 4 : 8;
+    return nonzeros == 0 ? 0 : nonzeros <= 8 ? 1 : nonzeros <= 16 ? 2 : nonzeros <= 32 ? 4 : 8;
   }
 };
 
@@ -91,6 +97,7 @@ struct DotConfig {
   static constexpr int columns = widest_pack<T>;                      ///< per pack
   static constexpr int fragments = columns / 2;                       ///< each has two of these columns
   static constexpr int panel = 8 * packs * columns;  ///< columns that the warps of a row compute
+  static constexpr int rows = warps * warp_size;     ///< in which a block looks for empty ones
   static constexpr int most_segments = 8;
   static_assert(warps == most_segments, "a block has the warps of a piece");
 };
@@ -105,6 +112,14 @@ struct CountRowWarps {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
     const auto nonzeros = static_cast<std::int64_t>(positions[row + 1] - positions[row]);
     warps[row] = nonzeros > longest ? 0 : RowWarps::of_row(nonzeros);
+  }
+};
+
+template <class Position>
+struct CountEmptyRows {
+  const Position* positions;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, std::int64_t& count) const {
+    count += positions[row + 1] == positions[row];
   }
 };
 
@@ -257,12 +272,36 @@ __device__ __forceinline__ void store_pair(const P& in, std::int64_t row, std::i
     if (column + c < in.columns) store_sums(in, row, column + c, Pack<float, 1>{sums.at[c]});
 }
 
+/// Stores what the epilogue makes of zero in the empty ones of 32 rows; all lanes of a warp call it.
+template <class Config, class P>
+__device__ __forceinline__ void store_empty_rows(const P& in, std::int64_t first_row,
+                                                 std::int64_t first_column) {
+  const std::int64_t own = first_row + lane_id();
+  const unsigned are_empty =
+      __ballot_sync(all_lanes, own < in.a.rows && in.a.positions[own] == in.a.positions[own + 1]);
+  if (are_empty == 0) return;
+  // A group of lanes stores a row, two columns a lane; where rows are short, a warp stores several at a time.
+  const std::int64_t end = Kokkos::min(in.columns, first_column + Config::panel);
+  int lanes = 1;
+  while (lanes < warp_size && 2 * lanes < end - first_column) lanes *= 2;
+  for (int row = lane_id() / lanes; row < warp_size; row += warp_size / lanes)
+    if ((are_empty >> row & 1) != 0)
+      for (std::int64_t column = first_column + 2 * (lane_id() % lanes); column < end; column += 2 * lanes)
+        store_pair<Config>(in, first_row + row, column, Pack<float, 2>{});
+}
+
 template <class Config, class P>
 __global__ __launch_bounds__(Config::threads,
                              Config::blocks) void spmm_dot_products_kernel(const __grid_constant__ P in,
-                                                                           const RowWarps warps) {
+                                                                           const RowWarps warps,
+                                                                           std::int64_t row_blocks) {
   const bool is_piece = blockIdx.x < in.piece_blocks;
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
+  if (blockIdx.x >= in.piece_blocks + row_blocks) {
+    const std::int64_t block = blockIdx.x - in.piece_blocks - row_blocks;
+    return store_empty_rows<Config>(in, block * Config::rows + warp * warp_size,
+                                    (in.first_panel + blockIdx.y) * Config::panel);
+  }
   int segments = Config::most_segments, place = warp;  // this warp's place among those of its row
   RowPiece piece{};
   if (is_piece) {
@@ -270,7 +309,7 @@ __global__ __launch_bounds__(Config::threads,
     piece = in.long_rows.pieces[blockIdx.x];
   } else {
     const std::int64_t at = (blockIdx.x - in.piece_blocks) * Config::warps + warp;
-    if (at >= (warps.count >= 0 ? warps.count : __ldg(warps.first + in.a.rows))) return;
+    if (at >= (warps.counts.warps >= 0 ? warps.counts.warps : __ldg(warps.first + in.a.rows))) return;
     const auto words = __ldg(reinterpret_cast<const ulonglong2*>(warps.parts + at));
     const RowWarps::Part part{words.x, words.y};
     segments = part.warps();
@@ -311,7 +350,7 @@ __global__ __launch_bounds__(Config::threads,
 }  // namespace detail
 
 /// Finds the warps of each row, in the order of the stream of `space`. Rows of more than `longest` nonzeros
-/// get none.
+/// get none, like empty ones.
 template <class Position>
 void find_row_warps(const Kokkos::Cuda& space, const Position* positions, std::int64_t rows,
                     std::int64_t longest, const RowWarps& to) {
@@ -323,6 +362,17 @@ void find_row_warps(const Kokkos::Cuda& space, const Position* positions, std::i
                        detail::WriteRowWarps<Position>{positions, to});
 }
 
+/// Counts the warps that find_row_warps() has found, and waits for them.
+template <class Position>
+RowWarps::Counts count_row_warps(const Kokkos::Cuda& space, const Position* positions, std::int64_t rows,
+                                 const RowWarps& found) {
+  using Range = Kokkos::RangePolicy<Kokkos::Cuda, Kokkos::IndexType<std::int64_t>>;
+  std::int64_t empty = 0;
+  Kokkos::parallel_reduce("sporos::count_empty_rows", Range(space, 0, rows),
+                          detail::CountEmptyRows<Position>{positions}, empty);
+  return {read_back(space, found.first + rows), empty > 0};
+}
+
 /// C = f(A B) or C += f(A B), in the order of the stream of `space`.
 /// @param pieces  the most pieces of long rows
 /// Errors: 16-bit floats are multiplied exactly and added in float; floats are first rounded to tf32
@@ -332,16 +382,19 @@ template <class Compute, class A, class B, class Out, class E>
 void spmm_dot_products(const Kokkos::Cuda& space, RowsProduct<Compute, A, B, Out, E> in,
                        const RowWarps& warps, std::int64_t pieces) {
   in.piece_blocks = pieces;
-  const std::int64_t count = warps.count >= 0 ? warps.count : warps.most;
+  const std::int64_t count = warps.counts.warps >= 0 ? warps.counts.warps : warps.most;
+  const bool stores_empty_rows = warps.counts.has_empty_rows && !(E::is_identity && in.accumulates);
   const auto start = [&]<int Packs>(std::integral_constant<int, Packs>) {
     using Config = DotConfig<B, Packs>;
     const std::int64_t panels = ceil_div(in.columns, Config::panel);
+    const std::int64_t row_blocks = ceil_div(count, Config::warps),
+                       empty_blocks = stores_empty_rows ? ceil_div(in.a.rows, Config::rows) : 0;
     constexpr std::int64_t most_panels = 65535;  // per launch
     for (; in.first_panel < panels; in.first_panel += most_panels)
       launch(space, "sporos::spmm_dot_products",
              &detail::spmm_dot_products_kernel<Config, RowsProduct<Compute, A, B, Out, E>>,
-             Grid(pieces + ceil_div(count, Config::warps), std::min(most_panels, panels - in.first_panel)),
-             Config::threads, 0, in, warps);
+             Grid(pieces + row_blocks + empty_blocks, std::min(most_panels, panels - in.first_panel)),
+             Config::threads, 0, in, warps, row_blocks);
   };
   if (in.shape.columns == DotConfig<B>::columns) {
     if (in.columns > DotConfig<B, 2>::panel) return start(std::integral_constant<int, 4>{});

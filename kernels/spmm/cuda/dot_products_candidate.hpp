@@ -67,6 +67,7 @@ struct SpmmByDotProducts {
   /// The index of rows: the warps of each.
   struct Index {
     static constexpr bool is_there = true;
+    using Counts = RowWarps::Counts;
     RowWarps warps;
 
     static Index lay_out(const Kokkos::Cuda& space, Layout& layout, std::int64_t rows,
@@ -78,10 +79,11 @@ struct SpmmByDotProducts {
               std::int64_t cut) const {
       find_row_warps(space, positions, rows, cut, warps);
     }
-    std::int64_t count(const Kokkos::Cuda& space, std::int64_t rows) const {
-      return read_back(space, warps.first + rows);
+    template <class Position>
+    Counts count(const Kokkos::Cuda& space, const Position* positions, std::int64_t rows) const {
+      return count_row_warps(space, positions, rows, warps);
     }
-    void set_count(std::int64_t count) { warps.count = count; }
+    void set_counts(const Counts& counts) { warps.counts = counts; }
   };
 
   static constexpr bool deals_rows = false;
@@ -105,7 +107,7 @@ struct SpmmByDotProducts {
     spmm_dot_products(space, in, index.warps, pieces);
   }
   static void explain(std::ostream& out, const RowsShape&) {
-    out << "a row of up to 8, 16, 32 or more nonzeros by 1, 2, 4 or 8 warps";
+    out << "a row of up to 8, 16, 32 or more nonzeros by 1, 2, 4 or 8 warps, an empty one by none";
   }
   static double seconds(const RowsWork& work) {
     return 6e-6 + work.bytes / 5e12 + (work.has_pieces ? 3e-6 : 0);

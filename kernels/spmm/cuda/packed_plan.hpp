@@ -54,13 +54,15 @@ class PackedPlanOfSpmm : protected PlanOfSpmm<Pattern, S> {
   void prepare() {
     measure();
     derived().choose();
-    if (this->has_terms()) pack();
+    if (!this->has_terms()) return;
+    pack();
+    room_.prepare(statement_.resources().scratch(), this->aligned_bytes());
   }
   void run() {
     this->template compute<typename Derived::Sum>([&](Out* c) {
       if (!is_packed_ || !is_constant) pack();
-      auto workspace = statement_.resources().scratch().template borrow<Workspace>();
-      derived().multiply(c, this->read_aligned_b(workspace->reserve(this->aligned_bytes())));
+      room_.with(statement_.resources().scratch(), this->aligned_bytes(),
+                 [&](char* memory) { derived().multiply(c, this->read_aligned_b(memory)); });
     });
   }
 
@@ -94,6 +96,7 @@ class PackedPlanOfSpmm : protected PlanOfSpmm<Pattern, S> {
   }
 
   bool is_measured_ = false, is_packed_ = false;
+  RoomOfPlan room_;  ///< for copies of B
   Array<char, Memory> packed_;
 };
 

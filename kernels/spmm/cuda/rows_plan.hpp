@@ -33,8 +33,8 @@ struct RowsWork {
 ///     Pattern             what it matches
 ///     narrowest_panel     the fewest columns of a panel, for which the pieces of a row are counted
 ///     columns_of_slot()   how many sums a piece of a row leaves, given the number of columns
-///     Index               what else it needs to know of the rows, kept by plans: lay_out(), find(), count(),
-///                         set_count()
+///     Index               what else it needs to know of the rows, kept by plans: lay_out(), find(), and the
+///                         Counts that count() finds once it is made, for set_counts()
 ///     deals_rows          whether it can take rows by their lengths (row_places.hpp), for matrices of `B`
 ///     shape()             how rows are distributed over lanes
 ///     multiply()          starts the kernel
@@ -85,35 +85,15 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
                          shape.parts > shape.piece_parts, sizeof(B) == 8});
   }
 
-  /// Finds long rows and the index, once for all runs.
+  /// Finds long rows and the index, once for all runs, and allocates what these need.
   void prepare() {
     if (this->has_terms()) {
       read_rows();
       measure();
     }
-    cut_ = shape().longest;
-    is_prepared_ = true;
-    const LongRows sizes = long_rows();
-    if (sizes.most_pieces == 0 || (lengths_.longest > 0 && lengths_.longest <= cut_)) pieces_ = 0;
-    const std::int64_t bytes = lay_out(sizes, nullptr).bytes;
-    if (!this->has_terms() || bytes == 0) {
-      pieces_ = 0;
-      return;
-    }
-    held_ = make_array<char, Memory>("sporos::long rows", bytes);
-    const Room room = lay_out(sizes, held_.data());
-    const auto positions = rows_.view(a()).positions;
-    if (is_dealt_) {
-      auto workspace = statement_.resources().scratch().template borrow<Workspace>();
-      Layout layout(workspace->reserve(sorting_bytes()));
-      find_row_places(space(), positions, m(), RowSorting::lay_out(space(), layout, m()), room.places);
-    }
-    room.index.find(space(), positions, m(), cut_);
-    index_count_ = room.index.count(space(), m());
-    if (pieces_ == 0) return;
-    find_long_rows(space(), positions, m(), room.long_rows, most_arrivals(sizes));
-    pieces_ = static_cast<std::int64_t>(read_back(space(), &room.long_rows.counts->pieces));
-    if (pieces_ == 0 && !Index::is_there && !is_dealt_) held_ = {};
+    find_rows();
+    // Last, since rows are sorted in the same memory, which may grow for it.
+    if (this->has_terms()) room_.prepare(statement_.resources().scratch(), turned_bytes());
   }
 
   void run() {
@@ -163,7 +143,7 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
   Room lay_out(const LongRows& sizes, char* memory) const {
     Layout layout(memory);
     Room out{sizes, Index::lay_out(space(), layout, m(), a().nnz())};
-    out.index.set_count(index_count_);
+    out.index.set_counts(index_counts_);
     if (is_dealt_) out.places = layout.template take<RowPlace>(m());
     out.bytes = layout.bytes();
     if (sizes.most_pieces == 0 || pieces_ == 0) return out;
@@ -186,38 +166,66 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
     is_read_ = true;
   }
 
+  /// Finds what stays the same for all runs: where rows are cut, the index and the order of rows.
+  void find_rows() {
+    cut_ = shape().longest;
+    is_prepared_ = true;
+    const LongRows sizes = long_rows();
+    if (sizes.most_pieces == 0 || (lengths_.longest > 0 && lengths_.longest <= cut_)) pieces_ = 0;
+    const std::int64_t bytes = lay_out(sizes, nullptr).bytes;
+    if (!this->has_terms() || bytes == 0) {
+      pieces_ = 0;
+      return;
+    }
+    held_ = make_array<char, Memory>("sporos::long rows", bytes);
+    const Room room = lay_out(sizes, held_.data());
+    const auto positions = rows_.view(a()).positions;
+    if (is_dealt_) {
+      auto workspace = statement_.resources().scratch().template borrow<Workspace>();
+      Layout layout(workspace->reserve(sorting_bytes()));
+      find_row_places(space(), positions, m(), RowSorting::lay_out(space(), layout, m()), room.places);
+    }
+    room.index.find(space(), positions, m(), cut_);
+    index_counts_ = room.index.count(space(), positions, m());
+    if (pieces_ == 0) return;
+    find_long_rows(space(), positions, m(), room.long_rows, most_arrivals(sizes));
+    pieces_ = static_cast<std::int64_t>(read_back(space(), &room.long_rows.counts->pieces));
+    if (pieces_ == 0 && !Index::is_there && !is_dealt_) held_ = {};
+  }
+
   void multiply(Out* c) {
     read_rows();
     const auto matrix = rows_.view(a());
     const LongRows sizes = long_rows();
     const RowsShape shape = this->shape(c);
     const std::int64_t of_rows = is_prepared_ ? 0 : lay_out(sizes, nullptr).bytes;
-    auto workspace = statement_.resources().scratch().template borrow<Workspace>();
-    char* const memory = workspace->reserve(of_rows + turned_bytes());
-    const B* const dense = this->read_b(memory + of_rows);
-    const Room room = lay_out(sizes, is_prepared_ ? held_.data() : memory);
-    if (!is_prepared_) {
-      room.index.find(space(), matrix.positions, m(), sizes.cut);
-      find_long_rows(space(), matrix.positions, m(), room.long_rows, sizes.most_slots * shape.panels);
-    }
-    const auto epilogue = epilogue_of(statement_);
-    using View = std::remove_const_t<decltype(matrix)>;
-    const RowsProduct<Compute, View, B, Out, std::remove_const_t<decltype(epilogue)>> in{
-        matrix,   n(),
-        dense,    0,
-        c,        statement_.accumulates(),
-        epilogue, room.long_rows,
-        shape,    is_prepared_ ? room.places : nullptr};
-    Way::multiply(space(), in, room.index, is_prepared_ ? pieces_ : sizes.most_pieces);
+    room_.with(statement_.resources().scratch(), of_rows + turned_bytes(), [&](char* memory) {
+      const B* const dense = this->read_b(memory + of_rows);
+      const Room room = lay_out(sizes, is_prepared_ ? held_.data() : memory);
+      if (!is_prepared_) {
+        room.index.find(space(), matrix.positions, m(), sizes.cut);
+        find_long_rows(space(), matrix.positions, m(), room.long_rows, sizes.most_slots * shape.panels);
+      }
+      const auto epilogue = epilogue_of(statement_);
+      using View = std::remove_const_t<decltype(matrix)>;
+      const RowsProduct<Compute, View, B, Out, std::remove_const_t<decltype(epilogue)>> in{
+          matrix,   n(),
+          dense,    0,
+          c,        statement_.accumulates(),
+          epilogue, room.long_rows,
+          shape,    is_prepared_ ? room.places : nullptr};
+      Way::multiply(space(), in, room.index, is_prepared_ ? pieces_ : sizes.most_pieces);
+    });
   }
 
   bool is_read_ = false, is_prepared_ = false;
   std::int64_t cut_ = 0;
-  RowLengths lengths_{};           ///< measured for plans that are kept
-  bool is_dealt_ = false;          ///< whether rows are taken in the order of their lengths
-  std::int64_t index_count_ = -1;  ///< the index's count, once it is made
-  std::int64_t pieces_ = -1;       ///< pieces of long rows; -1 if unknown
-  Array<char, Memory> held_;       ///< memory for long rows, the index and places of rows
+  RowLengths lengths_{};   ///< measured for plans that are kept
+  bool is_dealt_ = false;  ///< whether rows are taken in the order of their lengths
+  typename Index::Counts index_counts_{};
+  std::int64_t pieces_ = -1;  ///< pieces of long rows; -1 if unknown
+  RoomOfPlan room_;           ///< for a copy of B and, without a plan, what a plan holds
+  Array<char, Memory> held_;  ///< memory for long rows, the index and places of rows
 };
 
 }  // namespace sporos::gpu

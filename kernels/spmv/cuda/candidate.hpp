@@ -46,19 +46,21 @@ class SpmvByTiles::Plan {
     bounds_of(statement);  // throws ShapeError if extents do not match
   }
 
-  /// Finds where each tile starts, once for all runs.
+  /// Finds where each tile starts, once for all runs, and allocates what these need: a few bytes per tile,
+  /// which the plan does not share with others.
   void prepare() {
     const auto a = matrix();
+    reserve_spmv<Compute>(room_, a.rows, a.nonzeros);
     starts_ = make_array<SpmvTileStart, Memory>("sporos::SpMV tiles", spmv_tiles(a.rows, a.nonzeros) + 1);
     plan_spmv(space(), arguments(a, nullptr), a.nonzeros, starts_.data());
   }
 
   void run() {
-    const auto a = matrix();
     const sporos::detail::DenseTarget<S> target(statement_);
-    auto workspace = statement_.resources().scratch().template borrow<SpmvWorkspace>();
-    spmv<Compute>(space(), arguments(a, target.data()), a.nonzeros, *workspace,
-                  starts_.extent(0) > 0 ? starts_.data() : nullptr);
+    if (starts_.extent(0) > 0)
+      multiply(target.data(), room_);
+    else
+      multiply(target.data(), *statement_.resources().scratch().template borrow<SpmvWorkspace>());
     target.finish();
   }
 
@@ -70,7 +72,7 @@ class SpmvByTiles::Plan {
                 spmv_workspace_bytes<Compute>(a.rows, a.nonzeros)};
   }
   std::int64_t held_bytes() const {
-    return static_cast<std::int64_t>(starts_.extent(0) * sizeof(SpmvTileStart));
+    return static_cast<std::int64_t>(starts_.extent(0) * sizeof(SpmvTileStart)) + room_.size();
   }
   void explain(std::ostream& out) const {
     out << "  result: located, " << spmv_tiles(matrix().rows, matrix().nonzeros)
@@ -90,9 +92,15 @@ class SpmvByTiles::Plan {
                          y,
                          statement_.accumulates()};
   }
+  void multiply(typename S::result_type::value_type* y, SpmvWorkspace& workspace) const {
+    const auto a = matrix();
+    spmv<Compute>(space(), arguments(a, y), a.nonzeros, workspace,
+                  starts_.extent(0) > 0 ? starts_.data() : nullptr);
+  }
 
   const S& statement_;
-  Array<SpmvTileStart, Memory> starts_;
+  SpmvWorkspace room_;                   ///< of a plan that is kept
+  Array<SpmvTileStart, Memory> starts_;  ///< the same
 };
 
 }  // namespace sporos::gpu

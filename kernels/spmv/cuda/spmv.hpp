@@ -22,6 +22,7 @@ struct SpmvWorkspace {
   Workspace parts;     ///< [tiles, 2] the sums of those parts
   Workspace starts;    ///< [tiles + 1] where tiles start, for a product without a plan
 
+  std::int64_t size() const { return arrivals.size() + parts.size() + starts.size(); }
   void release() {
     arrivals.release();
     starts.release();
@@ -83,6 +84,14 @@ std::int64_t spmv_workspace_bytes(std::int64_t rows, std::int64_t nonzeros) {
   return with_room_to_grow(bytes);
 }
 
+/// Makes a workspace large enough for a product with a plan.
+template <class Compute>
+void reserve_spmv(SpmvWorkspace& workspace, std::int64_t rows, std::int64_t nonzeros) {
+  const std::int64_t tiles = spmv_tiles(rows, nonzeros);
+  workspace.arrivals.reserve(tiles * static_cast<std::int64_t>(sizeof(int)));
+  workspace.parts.reserve(2 * tiles * static_cast<std::int64_t>(sizeof(Compute)));
+}
+
 /// Finds where each tile of a matrix starts, for any number of products with matrices of that pattern.
 ///
 /// @param starts  [spmv_tiles(rows, nonzeros) + 1]
@@ -108,10 +117,9 @@ template <class Compute, class A, class X, class Y, class Position, class Coordi
 void spmv(const Kokkos::Cuda& space, const SpmvArguments<A, X, Y, Position, Coordinate>& arguments,
           std::int64_t nonzeros, SpmvWorkspace& workspace, const SpmvTileStart* starts = nullptr) {
   const std::int64_t tiles = spmv_tiles(arguments.rows, nonzeros);
-  auto* const arrivals =
-      reinterpret_cast<int*>(workspace.arrivals.reserve(tiles * static_cast<std::int64_t>(sizeof(int))));
-  auto* const parts = reinterpret_cast<Compute*>(
-      workspace.parts.reserve(2 * tiles * static_cast<std::int64_t>(sizeof(Compute))));
+  reserve_spmv<Compute>(workspace, arguments.rows, nonzeros);
+  auto* const arrivals = reinterpret_cast<int*>(workspace.arrivals.memory().data());
+  auto* const parts = reinterpret_cast<Compute*>(workspace.parts.memory().data());
   if (!starts && arguments.rows + nonzeros >= SpmvChoice::planned_places) {
     auto* const found = reinterpret_cast<SpmvTileStart*>(
         workspace.starts.reserve((tiles + 1) * static_cast<std::int64_t>(sizeof(SpmvTileStart))));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file gemm.cpp
 /// Products of dense matrices by cuBLAS against sums in double on the host: values, layouts, shapes, batches,
-/// epilogues.
+/// epilogues, plans in CUDA graphs.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -10,6 +10,9 @@
 #include <vector>
 
 #include "../dense_products.hpp"
+#include "../estimates.hpp"
+#include "../inputs.hpp"
+#include "../kept_memory.hpp"
 #include "kernels/kernel_of.hpp"
 
 namespace sporos::test {
@@ -130,6 +133,33 @@ TEST(CudaGemm, AResultThatIsAFactor) {
   const auto device_B = B.copy_to<Cuda>();
   assign(C(i, j), C(i, k) * device_B(k, j)).use<gpu::GemmByCublas>().run();
   EXPECT_EQ((wrong_sums<double, double>(A, B, nullptr, C.copy_to<Host>())), 0);
+}
+
+/// The sums are in the stream's memory until the epilogue is applied to them. The first run is not captured:
+/// cuBLAS loads its kernels in it.
+TEST(CudaGemm, PlansFollowValuesInAGraph) {
+  pool<Cuda>().release();
+  const OwnStream stream;
+  const auto statement = [](const auto& c, const auto& a, const auto& b, const auto& bias) {
+    return assign(c(i, j), 2.0F * sum(k, a(i, k) * b(k, j)) + bias(j)).template use<gpu::GemmByCublas>();
+  };
+  const auto A = filled<float, ByRows>({70, 40}, 1).copy_to<Cuda>();
+  const auto B = filled<float, ByRows>({40, 50}, 2).copy_to<Cuda>();
+  const auto wide_B = filled<float, ByRows>({40, 900}, 3).copy_to<Cuda>();
+  const auto bias = filled<float, DenseVector>({50}, 4).copy_to<Cuda>();
+  const auto wide_bias = filled<float, DenseVector>({900}, 5).copy_to<Cuda>();
+  const Tensor<float, ByRows, Cuda> C({70, 50}), wide_C({70, 900}), expected({70, 50});
+  auto product = plan(statement(C, A, B, bias).on(stream.resources()));
+  EXPECT_EQ(memory_of([&] { product.run(); }), 0);
+  expect_graph_keeps_shared_memory(
+      stream, [&] { product.run(); },
+      [&] { statement(wide_C, A, wide_B, wide_bias).on(stream.resources()).run(); },
+      [&] {
+        Kokkos::deep_copy(A.values(), 3.0F);
+        Kokkos::deep_copy(C.values(), -1.0F);
+        statement(expected, A, B, bias).run();
+      },
+      [&] { expect_equal_tensors(expected.copy_to<Host>(), C); });
 }
 
 TEST(CudaGemm, TheSameSumsInEveryRun) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file mttkrp.cpp
-/// The MTTKRP kernel against the host's loop nest: formats, modes, ranks, value types.
+/// The MTTKRP kernel against the host's loop nest: formats, modes, ranks, value types; plans in CUDA graphs.
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <sporos/sporos.hpp>
 
 #include "../inputs.hpp"
+#include "../kept_memory.hpp"
 #include "kernels/kernel_of.hpp"
 
 namespace {
@@ -67,6 +68,28 @@ TEST(CudaMttkrp, EqualsTheHostsForIntegerAndComplexValues) {
   expect_products_of_all_modes_equal_host<COO<3>>(random_entries<std::int64_t, 3>({31, 37, 41}, 900, 9), 16);
   expect_products_of_all_modes_equal_host<CSF<3>>(
       random_entries<Kokkos::complex<double>, 3>({31, 37, 41}, 900, 10), 6);
+}
+
+TEST(CudaMttkrp, PlansFollowValuesInAGraph) {
+  pool<Cuda>().release();
+  const OwnStream stream;
+  const auto T = assemble<COO<3>>(random_entries<double, 3>({31, 37, 41}, 900, 12)).copy_to<Cuda>();
+  const auto wide_T = assemble<COO<3>>(random_entries<double, 3>({310, 37, 41}, 9000, 13)).copy_to<Cuda>();
+  const auto B = filled<double, DenseMatrix<>>({37, 16}, 1).copy_to<Cuda>();
+  const auto C = filled<double, DenseMatrix<>>({41, 16}, 2).copy_to<Cuda>();
+  const Tensor<double, DenseMatrix<>, Cuda> M({31, 16}), wide_M({310, 16}), expected({31, 16});
+  const auto statement = [&](const auto& to, const auto& tensor) {
+    return assign(to(i, r), tensor(i, k, l) * B(k, r) * C(l, r)).template use<gpu::MttkrpByNonzeros>();
+  };
+  auto product = plan(statement(M, T).on(stream.resources()));
+  expect_graph_keeps_memory(
+      stream, [&] { product.run(); }, [&] { statement(wide_M, wide_T).on(stream.resources()).run(); },
+      [&] {
+        Kokkos::deep_copy(T.values(), 3.0);
+        Kokkos::deep_copy(M.values(), -77.0);
+        statement(expected, T).run();
+      },
+      [&] { expect_equal_tensors(expected.copy_to<Host>(), M); });
 }
 
 TEST(CudaMttkrp, OfOrderFourEqualsTheHosts) {

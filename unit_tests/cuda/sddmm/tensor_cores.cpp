@@ -16,7 +16,7 @@
 #include "../dense_products.hpp"
 #include "../estimates.hpp"
 #include "../inputs.hpp"
-#include "../streams.hpp"
+#include "../kept_memory.hpp"
 
 namespace sporos::test {
 namespace sampled_products {
@@ -279,6 +279,42 @@ TEST(CudaSampledProducts, OfAPlanFollowValuesOnAStreamAndInAGraph) {
     poison(in.device_A);
     graph.launch();
     EXPECT_EQ(in.wrong(in.device_A), 0);
+  });
+}
+
+/// Both dense matrices are copied first, into the stream's memory.
+TEST(CudaSampledProducts, OfAPlanThatCopiesFollowValuesInAGraph) {
+  using In = Sampled<half, half, Narrow, ColumnMajor, RowMajor>;
+  with_each_kernel([&]<class K>() {
+    pool<Cuda>().release();
+    const OwnStream stream;
+    const In in(scattered<half>(257, 190, 0.3, 18), 40), larger(scattered<half>(700, 620, 0.2, 19), 512);
+    Kokkos::fence();
+    auto product = plan(in.statement().template use<K>().on(stream.resources()));
+    product.run();
+    expect_graph_keeps_shared_memory(
+        stream, [&] { product.run(); },
+        [&] { larger.statement().template use<K>().on(stream.resources()).run(); },
+        [&] {
+          const auto change = [](const auto& values, const auto& device, const auto& other) {
+            Kokkos::deep_copy(values.values(), other.values());
+            Kokkos::deep_copy(device.values(), other.values());
+          };
+          change(in.C, in.device_C, random_dense<half, DenseMatrix<ColumnMajor>>(in.C.extents(), 20));
+          change(in.D, in.device_D, random_dense<half, DenseMatrix<>>(in.D.extents(), 21));
+          poison(in.device_A);
+        },
+        [&] { EXPECT_EQ(in.wrong(in.device_A), 0); });
+  });
+}
+
+TEST(CudaSampledProducts, OfAPlanAllocateNothingWhereTheResultHasItsPattern) {
+  const Sampled<half, half, Narrow, ColumnMajor, RowMajor> in(scattered<half>(257, 190, 0.3, 22), 40);
+  with_each_kernel([&]<class K>() {
+    const Resources<Cuda> fresh{Cuda()};
+    auto product = plan(in.statement().template use<K>().on(fresh));
+    product.run();
+    EXPECT_EQ(memory_of([&] { product.run(); }), 0);
   });
 }
 

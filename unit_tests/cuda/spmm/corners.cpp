@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file corners.cpp
 /// Every kernel for products of sparse and dense matrices with patterns that are easily forgotten, the same
-/// bits in every run, and plans in CUDA graphs.
+/// bits in every run, plans in CUDA graphs, and what empty rows cost dot products.
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
-#include "../streams.hpp"
+#include "../kept_memory.hpp"
 #include "products.hpp"
 
 namespace sporos::test::spmm_corners {
@@ -114,26 +116,204 @@ TEST(CudaSpmmCorners, MakeTheSameBitsInEveryRun) {
   check.template operator()<gpu::SpmmFromSharedRows>();
 }
 
-/// A plan that has run once is captured, and reads new values when the graph is launched.
-TEST(CudaSpmmCorners, PlansFollowValuesInAGraph) {
-  const OwnStream stream;
+/// Gives operands other values.
+template <class Value, class F>
+void refill(const Tensor<Value, F, Cuda>& dense, unsigned seed) {
+  Kokkos::deep_copy(dense.values(),
+                    filled<Value, F>(dense.extents(), seed).template copy_to<Cuda>().values());
+}
+
+/// A plan is captured before it has run, and reads new values when the graph is launched, in memory of its
+/// own.
+template <class Layout>
+void expect_plans_in_graphs() {
   with_each_kernel([&]<class Kernel, class Value, class Out>() {
+    pool<Cuda>().release();
+    const OwnStream stream;
     const auto A = convert<IntCsr>(thinned<Value>({260, 300}, 4, 1)).template copy_to<Cuda>();
-    const auto B = filled<Value, DenseMatrix<>>({300, 70}, 2).template copy_to<Cuda>();
+    const auto B = filled<Value, DenseMatrix<Layout>>({300, 70}, 2).template copy_to<Cuda>();
+    const auto wide_B = filled<Value, DenseMatrix<Layout>>({300, 701}, 3).template copy_to<Cuda>();
     Kokkos::deep_copy(A.values(), static_cast<Value>(2.0F));
-    const Tensor<Out, DenseMatrix<>, Cuda> C({260, 70}), expected({260, 70});
-    const auto statement = assign(C(i, j), A(i, k) * B(k, j)).template use<Kernel>();
-    Kokkos::fence();
-    auto product = plan(statement.on(stream.resources()));
-    product.run();
-    product.run();
-    const Graph graph(stream, [&] { product.run(); }, cudaStreamCaptureModeRelaxed);
-    Kokkos::deep_copy(A.values(), static_cast<Value>(3.0F));
-    Kokkos::deep_copy(C.values(), Out(-1));
-    assign(expected(i, j), A(i, k) * B(k, j)).template use<gpu::SpmmByGroups>().run();
-    graph.launch();
-    expect_equal_tensors(expected.template copy_to<Host>(), C);
+    const Tensor<Out, DenseMatrix<>, Cuda> C({260, 70}), wide_C({260, 701}), expected({260, 70});
+    auto product = plan(assign(C(i, j), A(i, k) * B(k, j)).template use<Kernel>().on(stream.resources()));
+    const auto run = [&] { product.run(); };
+    const auto run_larger = [&] {
+      assign(wide_C(i, j), A(i, k) * wide_B(k, j)).template use<Kernel>().on(stream.resources()).run();
+    };
+    const auto change = [&] {
+      Kokkos::deep_copy(A.values(), static_cast<Value>(3.0F));
+      refill(B, 4);
+      Kokkos::deep_copy(C.values(), Out(-1));
+      assign(expected(i, j), A(i, k) * B(k, j)).template use<gpu::SpmmByGroups>().run();
+    };
+    const auto check = [&] { expect_equal_tensors(expected.template copy_to<Host>(), C); };
+    if constexpr (std::is_same_v<Layout, ColumnMajor>)
+      expect_graph_keeps_shared_memory(stream, run, run_larger, change, check);
+    else
+      expect_graph_keeps_memory(stream, run, run_larger, change, check);
   });
+}
+TEST(CudaSpmmCorners, PlansFollowValuesInAGraph) { expect_plans_in_graphs<RowMajor>(); }
+TEST(CudaSpmmCorners, PlansThatCopyFollowValuesInAGraph) { expect_plans_in_graphs<ColumnMajor>(); }
+
+/// The sums have working memory, and so has the product that computes them.
+TEST(CudaSpmmCorners, PlansOfLayersFollowValuesInAGraph) {
+  const auto W = convert<IntCsr>(thinned<float>({300, 500}, 4, 1)).copy_to<Cuda>();
+  const auto X = filled<float, DenseMatrix<>>({60, 500}, 2).copy_to<Cuda>();
+  const auto wide_X = filled<float, DenseMatrix<>>({610, 500}, 3).copy_to<Cuda>();
+  const Tensor<float, DenseMatrix<>, Cuda> Y({60, 300}), wide_Y({610, 300}), expected({60, 300});
+  const auto expect = [&]<class Kernel>() {
+    SCOPED_TRACE(std::string(Kernel::name));
+    pool<Cuda>().release();
+    const OwnStream stream;
+    Kokkos::deep_copy(W.values(), 2.0F);
+    auto product = plan(assign(Y(i, j), X(i, k) * W(j, k)).template use<Kernel>().on(stream.resources()));
+    const auto run = [&] { product.run(); };
+    const auto run_larger = [&] {
+      assign(wide_Y(i, j), wide_X(i, k) * W(j, k)).template use<Kernel>().on(stream.resources()).run();
+    };
+    const auto change = [&] {
+      Kokkos::deep_copy(W.values(), 3.0F);
+      refill(X, 4);
+      Kokkos::deep_copy(Y.values(), -1.0F);
+      assign(expected(i, j), X(i, k) * W(j, k)).template use<gpu::SpmmIntoColumns>().run();
+    };
+    const auto check = [&] { expect_equal_tensors(expected.copy_to<Host>(), Y); };
+    if constexpr (std::is_same_v<Kernel, gpu::SpmmIntoColumns>)
+      expect_graph_keeps_shared_memory(stream, run, run_larger, change, check);
+    else
+      expect_graph_keeps_memory(stream, run, run_larger, change, check);
+  };
+  expect.template operator()<gpu::SpmmIntoColumns>();
+  expect.template operator()<gpu::SpmmFromSharedRows>();
+}
+
+TEST(CudaSpmmCorners, PlansAllocateNothingInARun) {
+  const auto expect = []<class Kernel, class Value, class Out, class Layout>() {
+    const auto A = convert<IntCsr>(thinned<Value>({260, 300}, 4, 1)).template copy_to<Cuda>();
+    const auto B = filled<Value, DenseMatrix<Layout>>({300, 70}, 2).template copy_to<Cuda>();
+    const Tensor<Out, DenseMatrix<>, Cuda> C({260, 70});
+    const Resources<Cuda> fresh{Cuda()};
+    auto product = plan(assign(C(i, j), A(i, k) * B(k, j)).template use<Kernel>().on(fresh));
+    for (int run = 0; run < 2; ++run) EXPECT_EQ(memory_of([&] { product.run(); }), 0);
+  };
+  with_each_kernel([&]<class Kernel, class Value, class Out>() {
+    expect.template operator()<Kernel, Value, Out, RowMajor>();
+    expect.template operator()<Kernel, Value, Out, ColumnMajor>();
+  });
+}
+
+/// A matrix of small integers with that many nonzeros in each row, at most 1000.
+template <class Value>
+Entries<Value, 2> with_lengths(const std::vector<std::int64_t>& lengths) {
+  constexpr std::int64_t columns = 1000;
+  std::int64_t nonzeros = 0, at = 0;
+  for (const std::int64_t length : lengths) nonzeros += length;
+  Entries<Value, 2> out({static_cast<std::int64_t>(lengths.size()), columns}, nonzeros);
+  for (std::size_t row = 0; row < lengths.size(); ++row)
+    for (std::int64_t entry = 0; entry < lengths[row]; ++entry, ++at)
+      out.set(at, {static_cast<std::int64_t>(row), (entry * columns + 7) / lengths[row] % columns},
+              static_cast<Value>(static_cast<float>(1 + (at + entry) % 3)));
+  return out;
+}
+
+/// Rows of dot products of which many are empty: alone, in runs that fill windows and blocks, first and last.
+std::vector<std::vector<std::int64_t>> lengths_with_empty_rows() {
+  std::vector<std::int64_t> mixed(1001), last(600), first(33), full(70, 3);
+  const std::vector<std::int64_t> lengths{1, 9, 20, 40, 100, 700};
+  for (std::size_t row = 0; row < mixed.size(); ++row)
+    if (row % 7 == 3 || (row >= 400 && row < 440)) mixed[row] = lengths[row % lengths.size()];
+  last.back() = 12;
+  first.front() = 5;
+  return {mixed, last, first, full};
+}
+
+struct PlusOne {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T x) const {
+    return x + T(1);
+  }
+};
+
+/// Statements on both sides, with and without an epilogue, into what was not a number or added to it.
+template <class Value, class Out>
+void expect_empty_rows() {
+  for (const auto& lengths : lengths_with_empty_rows()) {
+    const auto A = assemble<IntCsr>(with_lengths<Value>(lengths));
+    const auto device_A = A.template copy_to<Cuda>();
+    for (const std::int64_t columns : {1, 5, 64, 72, 130, 304}) {
+      SCOPED_TRACE(text(value_name<Value>(), ", ", lengths.size(), " rows, ", columns, " columns"));
+      const auto B = filled<Value, DenseMatrix<>>({A.extent(1), columns}, 2);
+      const auto bias = filled<float, DenseVector>({columns}, 3);
+      for (std::int64_t column = 0; column < columns; column += 3) bias.values()(column) *= -1;
+      const auto device_B = B.template copy_to<Cuda>();
+      const auto device_bias = bias.template copy_to<Cuda>();
+      const auto before = filled<Out, DenseMatrix<>>({A.extent(0), columns}, 4);
+      const auto expect = [&](const char* what, bool accumulates, const auto& make) {
+        SCOPED_TRACE(what);
+        const auto expected = before.template copy_to<Host>();
+        const auto statement = make(expected, A, B, bias);
+        accumulates ? statement.generic().accumulate().run() : statement.generic().run();
+        for (const bool is_planned : {false, true}) {
+          const auto C = before.template copy_to<Cuda>();
+          if (!accumulates) Kokkos::deep_copy(C.values(), std::numeric_limits<Out>::quiet_NaN());
+          const auto start = [&](const auto& one) { is_planned ? plan(one).run() : one.run(); };
+          const auto by_kernel =
+              make(C, device_A, device_B, device_bias).template use<gpu::SpmmByDotProducts>();
+          accumulates ? start(by_kernel.accumulate()) : start(by_kernel);
+          expect_equal_tensors(expected, C);
+        }
+      };
+      const auto product = [](const auto& c, const auto& a, const auto& b, const auto&) {
+        return assign(c(i, j), a(i, k) * b(k, j));
+      };
+      expect("alone", false, product);
+      expect("added", true, product);
+      expect("with a bias, activated", false,
+             [](const auto& c, const auto& a, const auto& b, const auto& of_columns) {
+               return assign(c(i, j), relu(a(i, k) * b(k, j) + of_columns(j)));
+             });
+      expect("plus one, added", true, [](const auto& c, const auto& a, const auto& b, const auto&) {
+        return assign(c(i, j), map(everywhere(PlusOne{}), sum(k, a(i, k) * b(k, j))));
+      });
+    }
+  }
+}
+TEST(CudaSpmmCorners, EmptyRowsOfDotProducts) {
+  expect_empty_rows<half, float>();
+  expect_empty_rows<float, float>();
+}
+
+/// Warps of rows as the host counts them.
+TEST(CudaSpmmCorners, EmptyRowsHaveNoWarpsOfDotProducts) {
+  const auto counts_of = [](const std::vector<std::int64_t>& lengths) {
+    constexpr std::int64_t longest = 512;  // of a row that is not cut
+    const auto A = assemble<IntCsr>(with_lengths<half>(lengths)).template copy_to<Cuda>();
+    const Cuda space;
+    const auto lay_out = [&](char* memory) {
+      gpu::Layout layout(memory);
+      const auto warps = gpu::RowWarps::lay_out(space, layout, A.extent(0), A.nnz());
+      return std::pair(warps, layout.bytes());
+    };
+    const auto memory = make_array<char, gpu::Memory>("warps", lay_out(nullptr).second);
+    const gpu::RowWarps warps = lay_out(memory.data()).first;
+    const auto* const positions = A.template level<1>().positions.data();
+    gpu::find_row_warps(space, positions, A.extent(0), longest, warps);
+    const auto counts = gpu::count_row_warps(space, positions, A.extent(0), warps);
+    EXPECT_LE(counts.warps, warps.most);
+    return counts;
+  };
+  const auto some = counts_of({0, 8, 0, 9, 17, 0, 33, 512, 513, 1000, 0});
+  EXPECT_EQ(some.warps, 1 + 2 + 4 + 8 + 8);
+  EXPECT_TRUE(some.has_empty_rows);
+  const auto all = counts_of({1, 1, 16, 600});
+  EXPECT_EQ(all.warps, 1 + 1 + 2);
+  EXPECT_FALSE(all.has_empty_rows);
+  std::vector<std::int64_t> million(1'000'000);
+  million[123'456] = million[999'999] = 3;
+  const auto few = counts_of(million);
+  EXPECT_EQ(few.warps, 2);
+  EXPECT_TRUE(few.has_empty_rows);
 }
 
 }  // namespace

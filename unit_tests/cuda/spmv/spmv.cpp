@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file spmv.cpp
-/// The SpMV kernel against the host's loop nest: value and index types, long rows, empty rows.
+/// The SpMV kernel against the host's loop nest: value and index types, long rows, empty rows; plans in CUDA
+/// graphs.
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <sporos/sporos.hpp>
 
+#include "../estimates.hpp"
 #include "../inputs.hpp"
+#include "../kept_memory.hpp"
 #include "kernels/kernel_of.hpp"
 
 namespace {
@@ -105,6 +108,33 @@ TYPED_TEST(CudaSpmv, EqualsTheHostsWhereMostRowsAreEmpty) {
 TYPED_TEST(CudaSpmv, IsZeroWhereNothingIsStored) {
   using V = typename TypeParam::value;
   expect_product_equals_host<V, typename TypeParam::format>(Entries<V, 2>({4099, 17}, 0));
+}
+
+/// A long row, whose parts several blocks sum: in memory of the plan's own.
+TEST(CudaSpmvPlans, FollowValuesInAGraph) {
+  pool<Cuda>().release();
+  const OwnStream stream;
+  const auto matrix = [](std::int64_t columns) {
+    return assemble<CSR<>>(entries_with_a_long_row<double>({300, columns}, 6000, 7, columns, 1))
+        .copy_to<Cuda>();
+  };
+  const auto A = matrix(20'000), wide_A = matrix(400'000);
+  const auto x = filled<double, DenseVector>({20'000}, 2).copy_to<Cuda>();
+  const auto wide_x = filled<double, DenseVector>({400'000}, 3).copy_to<Cuda>();
+  const Tensor<double, DenseVector, Cuda> y({300}), wide_y({300}), expected({300});
+  auto product = plan(assign(y(i), A(i, j) * x(j)).use<gpu::SpmvByTiles>().on(stream.resources()));
+  expect_graph_keeps_memory(
+      stream, [&] { product.run(); },
+      [&] {
+        assign(wide_y(i), wide_A(i, j) * wide_x(j)).use<gpu::SpmvByTiles>().on(stream.resources()).run();
+      },
+      [&] {
+        Kokkos::deep_copy(A.values(), 3.0);
+        Kokkos::deep_copy(y.values(), -1.0);
+        expected(i) = A(i, j) * x(j);
+      },
+      [&] { expect_equal_tensors(expected.copy_to<Host>(), y); });
+  EXPECT_EQ(memory_of([&] { product.run(); }), 0);
 }
 
 TEST(CudaSpmvSums, AreTheSameBitsEveryTime) {
