@@ -4,6 +4,7 @@
 #pragma once
 
 #include <type_traits>
+#include <utility>
 
 #include "../../core/activations.hpp"
 #include "../epilogue/epilogue.hpp"

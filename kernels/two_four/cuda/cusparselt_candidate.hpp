@@ -45,9 +45,11 @@ struct ExpandWindow {
 
 /// C(i, j) = A(i, k) * B(k, j) or A(j, k) * B(k, i), with A in TwoFour, B dense by rows or columns, C dense
 /// and row-major, all of half or all of bfloat16; or relu(s * A(i, k) * B(k, j) + b(i)) with a number s and a
-/// vector b over the rows of A, or a part of that. Plans with constant operands, by cuSPARSELt's default
-/// algorithm: the plan compresses A in cuSPARSELt's own layout, and allocates all that its runs need. Rows
-/// and columns of A must be multiples of 16, columns of B of 8.
+/// vector b over the rows of A, or a part of that. (gelu is left to others: that of cuSPARSELt is not known
+/// to be the exact one.) Rows and columns of A must be multiples of 16, columns of B of 8.
+///
+/// Plans with constant operands, by cuSPARSELt's default algorithm: the plan compresses A in cuSPARSELt's own
+/// layout, and allocates all that its runs need.
 ///
 /// Where TwoFourOnTensorCores runs, it is expected to be faster (cusparselt_seconds.hpp), and this one runs
 /// if it is asked for. It is chosen on other GPUs that cuSPARSELt knows. Its search for the fastest algorithm
@@ -117,7 +119,8 @@ class TwoFourByCusparselt::Plan {
       return "rows and columns of the sparse matrix must be multiples of 16, columns of the dense one of 8, "
              "and none may be 0";
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-    if (std::max({shape().m, shape().n, shape().k}) > most) return "rows and columns are counted in 32 bits";
+    if (std::max({shape().m, shape().n, shape().k}) > most)
+      return "it is used for as many rows and columns as 32 bits count";
     if (statement_.accumulates() && epilogue().rectifies)
       return "it adds to the result before it applies relu";
     if (!is_aligned(b().values().data()) || !is_aligned(result().values().data()) ||
