@@ -6,6 +6,10 @@ find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 if(Kokkos_ENABLE_CUDA)
   find_package(CUDAToolkit REQUIRED) # for cuBLAS
+  if(SPOROS_ENABLE_CUSPARSELT)
+    include("${CMAKE_CURRENT_LIST_DIR}/SporosCusparselt.cmake")
+    sporos_find_cusparselt()
+  endif()
 endif()
 find_path(SPOROS_FAST_FLOAT_INCLUDE_DIR fast_float/fast_float.h
           DOC "Folder of fast_float/fast_float.h (libfast-float-dev)")

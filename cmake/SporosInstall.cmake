@@ -24,7 +24,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/SporosConfigVersion.cmak
                                  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 set(package_files SporosConfig.cmake SporosConfigVersion.cmake)
 foreach(module IN ITEMS SporosCompiler.cmake SporosCudaArchitecture.cmake SporosHdf5.cmake SporosCompiled.cmake
-                       SporosKokkosKernels.cmake SporosNccl.cmake)
+                       SporosKokkosKernels.cmake SporosCusparselt.cmake SporosNccl.cmake)
   configure_file("${PROJECT_SOURCE_DIR}/cmake/${module}" "${PROJECT_BINARY_DIR}/${module}" COPYONLY)
   list(APPEND package_files ${module})
 endforeach()

@@ -32,6 +32,11 @@ if(Kokkos_ENABLE_CUDA)
   target_link_libraries(sporos INTERFACE CUDA::cublas)
   sporos_compile_for_sm_90a()
 endif()
+if(TARGET SporosCusparselt::cusparselt)
+  # SporosConfig.cmake adds the one that it finds.
+  target_link_libraries(sporos INTERFACE "$<BUILD_INTERFACE:SporosCusparselt::cusparselt>")
+  target_compile_definitions(sporos INTERFACE "$<BUILD_INTERFACE:SPOROS_HAVE_CUSPARSELT=1>")
+endif()
 if(KokkosKernels_FOUND)
   # SporosConfig.cmake adds the one that belongs to the Kokkos that it meets.
   target_link_libraries(sporos INTERFACE "$<BUILD_INTERFACE:Kokkos::kokkoskernels>")

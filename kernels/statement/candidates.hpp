@@ -45,6 +45,9 @@
 #include "../spmm/cuda/windows_candidate.hpp"
 #include "../spmv/cuda/candidate.hpp"
 #include "../two_four/cuda/candidate.hpp"
+#ifdef SPOROS_HAVE_CUSPARSELT
+#include "../two_four/cuda/cusparselt_candidate.hpp"
+#endif
 #endif
 
 namespace sporos {
@@ -67,6 +70,9 @@ using KernelCandidates = TypeList<
     gpu::SpmmIntoColumns, gpu::SpmmFromSharedRows, gpu::SddmmByWarps, gpu::SddmmByTiles, gpu::SddmmByWindows,
     gpu::SddmmByNonzeros, gpu::MttkrpByNonzeros, gpu::GemmByCublas, gpu::NmByGathering, gpu::NmByBlocks,
     gpu::NmTransposed, gpu::TwoFourOnTensorCores, gpu::SpgemmByBins, gpu::SparseSumByMatches,
+#ifdef SPOROS_HAVE_CUSPARSELT
+    gpu::TwoFourByCusparselt,
+#endif
 #endif
     SpmvByRows, SpmvBySlices, SpmvByDiagonals, SpmmByRows, NmByUnits, ProductsInBatches, SddmmByRows,
     SpgemmByRows, MttkrpByFibers<true>, MttkrpByFibers<false>, SumsFirst>;

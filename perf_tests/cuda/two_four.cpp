@@ -83,16 +83,23 @@ void add_layer(std::int64_t m, const Matrix<half>& unpruned, const Tensor<half, 
       },
       10);
 #ifdef SPOROS_HAVE_CUSPARSELT
-  for (const bool searches : {false, true})
-    add(
-        std::string("two_four/cusparselt") + (searches ? "_searched" : "") + tail,
-        [=, product = std::shared_ptr<CusparseltProduct>()](benchmark::State& state) mutable {
-          if (!product)
-            product = std::make_shared<CusparseltProduct>(x, convert<DenseMatrix<>>(w), peer_y, searches);
-          measure_graph(state, [&] { product->run(); });
-          count(state);
-        },
-        10);
+  add(
+      "two_four/cusparselt" + tail,
+      [=](benchmark::State& state) {
+        auto layer = plan(
+            assign(peer_y(i, j), x(i, k) * w(j, k)).with_constant_operands().use<gpu::TwoFourByCusparselt>());
+        measure_graph(state, [&] { layer.run(); });
+        count(state);
+      },
+      10);
+  add(
+      "two_four/cusparselt_searched" + tail,
+      [=, product = std::shared_ptr<SearchedProduct>()](benchmark::State& state) mutable {
+        if (!product) product = std::make_shared<SearchedProduct>(x, convert<DenseMatrix<>>(w), peer_y);
+        measure_graph(state, [&] { product->run(); });
+        count(state);
+      },
+      10);
 #endif
 }
 
