@@ -226,7 +226,9 @@ TEST(CudaNofMListedRows, PlansHoldChunksAndLists) {
                                         : gpu::NmBlockConfig<float, 8, 8, true, 4, 3, true>::layout(cut, 32);
   NmByBlocksOfListedRows::Plan<std::remove_const_t<decltype(statement)>> planned(statement,
                                                                                  statement.resources());
-  EXPECT_EQ(memory_of([&] { planned.prepare(); }), planned.held_bytes());
+  const std::int64_t taken = memory_of([&] { planned.prepare(); });
+  EXPECT_GE(taken, planned.held_bytes());
+  EXPECT_LE(taken, planned.held_bytes() + uncounted);
   EXPECT_EQ(planned.held_bytes(), layout.bytes(inner, n));
   EXPECT_EQ(planned.bytes().workspace, layout.bytes(inner, n));
   EXPECT_GT(layout.bytes(inner, n), layout.lists_at(inner, n));
