@@ -210,10 +210,10 @@ __device__ __forceinline__ void copy_bytes(std::uint32_t to, const void* from, s
       "l"(from), "r"(bytes), "r"(barrier)
       : "memory");
 }
-/// Copies 16 bytes to shared memory, or writes zeros there, without the copy engine.
-__device__ __forceinline__ void copy_piece(std::uint32_t to, const void* from, bool copies) {
+/// Copies up to 16 bytes to shared memory, without the copy engine, and writes zeros to the rest of 16.
+__device__ __forceinline__ void copy_piece(std::uint32_t to, const void* from, int bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(__cvta_generic_to_global(from)),
-               "r"(copies ? 16 : 0)
+               "r"(bytes)
                : "memory");
 }
 /// Arrives at the barrier once the pieces that this thread copies are there.

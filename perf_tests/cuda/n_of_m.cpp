@@ -8,6 +8,10 @@
 /// `sporos_tensor_cores` and `sporos_blocks` are those that are asked for, and `sporos_tf32` a plan of floats
 /// that may be rounded to tf32, as those of `cublas_tf32` are. The parts of the former are shown
 /// apart: `pass`, which makes the dense factor k-major where the product's kernel does not, and `pack`.
+/// Where an eighth is kept or less, `sporos_blocks_by_columns` is a plan of a dense factor stored by columns,
+/// for which the model chooses which of its rows are copied to shared memory, `sporos_packing_by_columns` one
+/// that copies those that some unit of a tile keeps, `sporos_no_packing_by_columns` one that copies all, and
+/// `predicted` the microseconds that each is expected to take.
 /// flops_per_second counts what is kept.
 /// `difference` is the largest from cuBLAS's product in float, over the largest entry. Of floats, `error` and
 /// `error_of_cublas` are the distances of both from the product in double, over its size, in the Frobenius
@@ -79,6 +83,59 @@ inline void count_errors(benchmark::State& state, const Matrix<float>& a, const 
         "cublasDgemm");
   count_errors(state, c, exact, "");
   count_errors(state, of_cublas, exact, "_of_cublas");
+}
+
+/// gpu::NmByBlocks, except that the model does not choose which rows are copied.
+template <gpu::NmCopiedRows Copied>
+struct BlocksThatCopy : gpu::NmByBlocks {
+  static constexpr std::string_view name = "N:M product by blocks that are told which rows to copy";
+
+  template <class S>
+  struct Plan : gpu::NmByBlocks::Plan<S> {
+    Plan(const S& statement, const Resources<Cuda>& resources)
+        : gpu::NmByBlocks::Plan<S>(statement, resources, Copied) {}
+  };
+  template <class S>
+  static Offer cost(const S& statement, const Resources<Cuda>& resources) {
+    return Cost{Plan<S>(statement, resources).seconds()};
+  }
+};
+
+/// Products on CUDA cores of which so little is kept that not all rows of the dense factor need be copied.
+template <int N>
+void add_packing(std::int64_t m, std::int64_t n, std::int64_t k, const Matrix<float>& a,
+                 const Matrix<float>& unpruned) {
+  const auto b = prune<NM<N, 32, 32>>(unpruned);
+  const auto by_columns = convert<DenseMatrix<ColumnMajor>>(a);
+  const Matrix<float> c({m, n}), peer_c({m, n});
+  const std::string tail = text("/", N, ":32/L32/", m, "x", n, "x", k, "/float");
+  const auto add_plan = [&]<class Candidate>(const std::string& name, Candidate) {
+    add(
+        name + tail,
+        [=](benchmark::State& state) {
+          const auto statement = assign(c(i, j), by_columns(i, sporos::indices::k) * b(sporos::indices::k, j))
+                                     .with_constant_operands()
+                                     .template use<Candidate>();
+          auto product = plan(statement);
+          measure_graph(state, [&] { product.run(); });
+          state.counters["predicted"] = least_cost(statement).again * 1e6;
+          state.counters["flops_per_second"] = benchmark::Counter(
+              2.0 * 10 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * N / 32,
+              benchmark::Counter::kIsIterationInvariantRate);
+          multiply(a, convert<DenseMatrix<>>(b), peer_c, CUBLAS_COMPUTE_32F_PEDANTIC);
+          state.counters["difference"] = difference(c.values(), peer_c.values());
+        },
+        10);
+  };
+  add_plan("n_of_m/sporos_blocks_by_columns", gpu::NmByBlocks{});
+  add_plan("n_of_m/sporos_packing_by_columns", BlocksThatCopy<gpu::NmCopiedRows::listed>{});
+  add_plan("n_of_m/sporos_no_packing_by_columns", BlocksThatCopy<gpu::NmCopiedRows::all>{});
+}
+void add_packing_of_shape(std::int64_t m, std::int64_t n, std::int64_t k) {
+  const auto a = random_matrix<float>(m, k, 1), unpruned = random_matrix<float>(k, n, 2);
+  add_packing<4>(m, n, k, a, unpruned);
+  add_packing<2>(m, n, k, a, unpruned);
+  add_packing<1>(m, n, k, a, unpruned);
 }
 
 template <class T, int N, int L>
@@ -213,6 +270,10 @@ void add_n_of_m() {
   add_shape<float>(512, 2048, 2048);
   add_shape<float>(512, 1024, 1024);
   add_shape<float>(512, 512, 512);
+  add_packing_of_shape(4096, 4096, 4096);
+  add_packing_of_shape(256, 4096, 4096);
+  add_packing_of_shape(2052, 4100, 700);
+  add_packing_of_shape(512, 2048, 2048);
 }
 
 }  // namespace sporos::perf

@@ -4,14 +4,37 @@
 /// doubles, by the method of Ma et al., *NM-SpMM* (arXiv 2503.01253).
 ///
 /// A block computes a tile of the result from tiles of both factors in shared memory; each warp computes a
-/// part of the tile, and each thread a part of that in registers (section III-B, Table I). The dense factor
-/// is not packed: a block copies all rows of its windows (section III-C1, "non-packing"), and each kept row
-/// finds its partner among them at a place that was computed when the sparse factor was packed (chunks.hpp;
-/// the paper's reordered index matrix). What the next kept row needs is loaded while this one is multiplied,
-/// also from one chunk to the next (section III-C2). Unlike in the paper, one thread makes the copy engine
-/// fetch the next chunks while all other warps multiply, so that these issue little but multiplications and
-/// loads from shared memory; the dense factor is k-major for that. If the result has few tiles, up to eight
-/// blocks share one, each computing a part of k; their sums are added in a fixed order.
+/// part of the tile, and each thread a part of that in registers (section III-B). A block copies all rows of
+/// its windows (section III-C1, "non-packing") or, where little is kept, only those that its units keep
+/// ("packing", by lists like the paper's col_info). Each kept row finds its partner among them at a place
+/// that was computed when the sparse factor was packed (chunks.hpp; the paper's reordered index matrix). What
+/// the next kept row needs is loaded while this one is multiplied, also from one chunk to the next (section
+/// III-C2). Unlike in the paper, one thread makes the copy engine fetch the next chunks while all other warps
+/// multiply, so that these issue little but multiplications and loads from shared memory; the dense factor is
+/// k-major for that. Listed rows are copied by four warps that do not multiply, 16 bytes a thread: the copy
+/// engine, which fetches all rows of a section by one instruction, would need one for each of them. If the
+/// result has few tiles, up to eight blocks share one, each computing a part of k; their sums are added in a
+/// fixed order.
+///
+/// The sizes of the paper's Table I, and those here, for floats in units of a multiple of 32 columns, with
+/// what a warp and what a thread computes (blocks_candidate.hpp; doubles have half the rows):
+///
+/// | paper  | tile     | warp    | thread | here                | tile      | warp     | thread |
+/// |--------|----------|---------|--------|---------------------|-----------|----------|--------|
+/// | small  | 32 x 32  | 16 x 32 | 4 x 4  | tiny, of four teams | 32 x 64   | 32 x 32  | 4 x 8  |
+/// | medium | 32 x 64  | 32 x 32 | 8 x 4  | the same            |           |          |        |
+/// | -      |          |         |        | small, four teams   | 64 x 64   | 64 x 32  | 8 x 8  |
+/// | -      |          |         |        | wide, three teams   | 64 x 128  | 64 x 32  | 8 x 8  |
+/// | large  | 64 x 128 | 64 x 32 | 8 x 8  | small blocks        | 64 x 128  | 64 x 32  | 8 x 8  |
+/// | -      |          |         |        | large blocks        | 128 x 256 | 128 x 32 | 16 x 8 |
+///
+/// All warps here have 8 x 4 lanes and 32 columns, which share a unit of L = 32 and so the places of its
+/// rows. The paper takes small tiles where a result is small, to have more of them; here, teams of warps
+/// share k within a tile as well (teams.hpp), so that a multiprocessor is busy with one tile and none smaller
+/// than 32 x 64 is needed. Its medium thread has 8 x 4 results, ours 4 x 8: as many multiplications for each
+/// loaded value, and fewer rows of a row-major dense factor, which are loaded one value at a time. Blocks of
+/// large tiles have twice the paper's results a thread, which the registers that copying warps give back make
+/// room for. The paper chooses by m and n; a plan by what the model expects (model.hpp).
 #pragma once
 
 #include <algorithm>
@@ -45,16 +68,19 @@ struct NmSlots {
 /// @tparam SharesUnit  whether all columns of a warp lie in one unit
 /// @tparam Warps       number of warps that multiply, in whole groups of four
 /// @tparam AtATime     blocks that share a multiprocessor
-template <class Compute, int Rows, int Columns, bool SharesUnit, int Warps, int AtATime>
+/// @tparam ListsRows   whether only those rows of the dense factor are copied that the tile's units keep
+template <class Compute, int Rows, int Columns, bool SharesUnit, int Warps, int AtATime,
+          bool ListsRows = false>
 struct NmBlockConfig {
   using compute = Compute;
+  static constexpr bool lists_rows = ListsRows;
   static constexpr int rows = Rows, columns = Columns, warps = Warps, at_a_time = AtATime;
   static constexpr bool shares_unit = SharesUnit;
   static constexpr int lanes_m = 8, lanes_n = 4;
   static constexpr int block_m = lanes_m * Rows, warp_columns = lanes_n * Columns;
   static constexpr int block_n = Warps * warp_columns;
   static constexpr int multiplying = Warps * warp_size, copying = 4 * warp_size;
-  static constexpr int threads = multiplying + copying;  ///< one of the last threads copies
+  static constexpr int threads = multiplying + copying;  ///< the last ones copy: if no rows are listed, one
   static constexpr int pack = widest_pack<Compute>;      ///< values loaded together
   static constexpr int row_packs = Rows / pack, column_packs = Columns / pack;
   static constexpr int place_columns = SharesUnit ? warp_columns : Columns;
@@ -70,17 +96,21 @@ struct NmBlockConfig {
   static constexpr int dense_row_bytes = block_m * static_cast<int>(sizeof(Compute));
   static constexpr int row_bytes = block_n * static_cast<int>(sizeof(Compute));  ///< bytes per row of B
   static constexpr int sums_bytes = block_m * row_bytes;
+  /// Threads that copy one listed row together, and the number of rows that are copied at a time.
+  static constexpr int lanes_of_row = dense_row_bytes / 16, rows_at_a_time = copying / lanes_of_row;
   static constexpr int alignment = 128;  ///< required by the copy engine
   static constexpr int most_slots = 8;
   static constexpr int most_shared_bytes = 227 * 1024, shared_bytes_of_many = 224 * 1024 / AtATime;
 
   /// Registers per thread, a multiple of 8. The copying group gives its own back; the total must not exceed
   /// what the block starts with.
-  static constexpr int registers_of_all = 64 * 1024 / (threads * AtATime) / 8 * 8, registers_to_copy = 24;
+  static constexpr int registers_of_all = 64 * 1024 / (threads * AtATime) / 8 * 8,
+                       registers_to_copy = lists_rows ? 32 : 24;
   static constexpr int registers_to_multiply =
       std::min((registers_of_all * threads - registers_to_copy * copying) / multiplying / 8 * 8, 240);
 
   static_assert(multiplying % copying == 0, "registers change hands among groups of four warps");
+  static_assert(copying % lanes_of_row == 0, "the threads that copy do so in whole rows");
   static_assert(Rows % pack == 0 && Columns % pack == 0,
                 "a thread loads its rows and columns in whole packs");
 
@@ -90,13 +120,15 @@ struct NmBlockConfig {
   __device__ static int lane_m(int lane) { return SharesUnit ? lane / 2 % 8 : lane % 8; }
   __device__ static int lane_n(int lane) { return SharesUnit ? lane % 2 + lane / 16 * 2 : lane / 8; }
 
-  static constexpr NmChunkLayout layout(const NmChunks& cut) {
-    return {cut,
-            block_n,
-            place_columns,
-            static_cast<int>(sizeof(Compute)),
-            dense_row_bytes,
-            cut.dense_rows() * dense_row_bytes};  // zeros follow the section
+  /// @param unit  columns per unit; only used if rows are listed
+  static constexpr NmChunkLayout layout(const NmChunks& cut, [[maybe_unused]] int unit = 0) {
+    NmChunkLayout out{cut, block_n, place_columns, static_cast<int>(sizeof(Compute)), dense_row_bytes};
+    if constexpr (lists_rows) {
+      out.listed_rows = std::min(cut.dense_rows(), most_units(block_n, unit) * cut.kept_rows());
+      out.rows_at_a_time = rows_at_a_time;
+    }
+    out.place_of_zeros = out.copied_bytes();  // zeros follow the section
+    return out;
   }
   /// Where the barriers are, behind the first section: also behind the sums that blocks exchange in place of
   /// sections, since nothing else may be written to where barriers are.
@@ -119,6 +151,14 @@ struct NmBlockConfig {
   }
 };
 
+/// The dense factor, k-major, and which of its rows are copied, if they are listed.
+struct NmListedRows {
+  const char* dense = nullptr;
+  std::int64_t next_row = 0, next_batch = 0;  ///< bytes from one row of k to the next, and between batches
+  const std::uint16_t* lists = nullptr;       ///< NmChunkLayout
+  int list_size = 0, turns = 0;
+};
+
 /// C = f(A B) or C += f(A B).
 /// @tparam E  the epilogue f: kernels/epilogue/epilogue.hpp
 template <class Out, class E>
@@ -133,6 +173,7 @@ struct NmBlockProduct {
   E epilogue;
   const int* only_if = nullptr;  ///< if not null, computes only if it points to a nonzero number
   NmSlots slots{};
+  NmListedRows listed;
   /// Added to each sum. It hides its value from the compiler, which would otherwise keep sums that are stored
   /// together in neighbouring registers, in the same register banks as the values of B that they are
   /// multiplied by.
@@ -149,6 +190,8 @@ struct NmBlockProduct {
     chunk_bytes = layout.chunk_bytes();
     places_at = layout.places_at();
     section_bytes = layout.section_bytes();
+    listed.list_size = layout.list_size();
+    listed.turns = layout.turns();
   }
 };
 
@@ -195,6 +238,78 @@ __device__ __forceinline__ void store_sums_of_cluster(
   ptx::wait_for_cluster();  // no block ends while others read its sums
 }
 
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+/// What the copying group of a block does if rows are listed: one thread makes the copy engine fetch chunks,
+/// and all of them copy the rows of the dense factor that a list names, which they load one section ahead.
+/// @param sections_0, chunks_0, full_0, empty_0  addresses of the slots and of their barriers; `full` counts
+///                                               each thread as well
+template <class Config, class Product>
+__device__ __forceinline__ void copy_listed(const Product& product, int first_tile, int tiles_at_a_time,
+                                            int begin, int end, std::uint32_t sections_0,
+                                            std::uint32_t chunks_0, std::uint32_t full_0,
+                                            std::uint32_t empty_0) {
+  constexpr int together = NmChunkLayout::turns_together;
+  static_assert(together == 4, "the rows that are loaded together fit in 64 bits");
+  constexpr int value_bytes = static_cast<int>(sizeof(typename Config::compute));
+  constexpr int next_turn = Config::rows_at_a_time * Config::dense_row_bytes;
+  const NmListedRows& listed = product.listed;
+  const int row_tiles = static_cast<int>(ceil_div(product.m, Config::block_m));
+  const int tiles = row_tiles * static_cast<int>(ceil_div(product.n, Config::block_n));
+  const int thread = static_cast<int>(threadIdx.x) - Config::multiplying;
+  const int part = thread / Config::lanes_of_row, piece_at = thread % Config::lanes_of_row * 16;
+  const auto load = [](const std::uint16_t* at) { return __ldg(reinterpret_cast<const uint2*>(at)); };
+  int slot = 0, section_slot = 0;
+  std::uint32_t parity = 1;
+  for (int tile = first_tile; tile < tiles; tile += tiles_at_a_time) {
+    const int row = tile % row_tiles * Config::block_m, row_of_batch = row % product.rows_of_batch,
+              batch = row / product.rows_of_batch;
+    const std::int64_t piece = std::int64_t{row_of_batch} * value_bytes + piece_at;
+    const auto left = std::int64_t{product.rows_of_batch} * value_bytes - piece;
+    const int bytes = left >= 16 ? 16 : left > 0 ? static_cast<int>(left) : 0;
+    const std::int64_t first = std::int64_t{tile / row_tiles} * product.sections + begin;
+    const char* b = product.packed + first * product.chunks_of_section * product.chunk_bytes;
+    const std::uint16_t* list = listed.lists + first * listed.list_size + part * listed.turns;
+    // A piece beyond the last row is not read; its address is that of a piece that is there.
+    const char* a = listed.dense + batch * listed.next_batch + (bytes > 0 ? piece : 0) +
+                    std::int64_t{begin} * product.dense_rows * listed.next_row;
+    uint2 rows = load(list);
+    for (int section = begin; section < end; ++section)
+      for (int chunk = 0; chunk < product.chunks_of_section; ++chunk) {
+        const std::uint32_t full = full_0 + slot * 8;
+        ptx::wait(empty_0 + slot * 8, parity);
+        if (thread == 0) {
+          ptx::arrive_expecting(full, product.chunk_bytes);
+          ptx::copy_bytes(chunks_0 + slot * product.chunk_bytes, b, product.chunk_bytes, full);
+        }
+        if (chunk == 0) {
+          std::uint32_t to =
+              sections_0 + section_slot * product.section_bytes + part * Config::dense_row_bytes + piece_at;
+          for (int turn = 0; turn < listed.turns; turn += together) {
+            if (turn > 0) rows = load(list + turn);
+#pragma unroll
+            for (int e = 0; e < together; ++e) {
+              const unsigned row_of_section = (e < 2 ? rows.x : rows.y) >> e % 2 * 16 & 0xffff;
+              if (row_of_section != NmChunkLayout::no_row)
+                ptx::copy_piece(to + e * next_turn, a + row_of_section * listed.next_row, bytes);
+            }
+            to += together * next_turn;
+          }
+          list += listed.list_size;
+          a += product.dense_rows * listed.next_row;
+          if (section + 1 < end) rows = load(list);
+          if (++section_slot == product.slots.sections) section_slot = 0;
+        }
+        ptx::arrive_with_pieces(full);
+        b += product.chunk_bytes;
+        if (++slot == product.slots.chunks) {
+          slot = 0;
+          parity ^= 1;
+        }
+      }
+  }
+}
+#endif
+
 template <class Config, class Product>
 __global__ __launch_bounds__(Config::threads, Config::at_a_time) void nm_block_kernel(
     const __grid_constant__ Product product, const __grid_constant__ CUtensorMap a_map) {
@@ -224,7 +339,7 @@ __global__ __launch_bounds__(Config::threads, Config::at_a_time) void nm_block_k
                             copied_bytes + at % words_of_row * 16);
   if (threadIdx.x == 0) {
     for (int slot = 0; slot < slots.chunks; ++slot) {
-      ptx::barrier_init(full_0 + slot * 8, 1);
+      ptx::barrier_init(full_0 + slot * 8, Config::lists_rows ? 1 + Config::copying : 1);
       ptx::barrier_init(empty_0 + slot * 8, Config::multiplying);
     }
     ptx::fence_barrier_init();
@@ -234,6 +349,10 @@ __global__ __launch_bounds__(Config::threads, Config::at_a_time) void nm_block_k
   int slot = 0, section_slot = 0;
   if (warp >= Config::warps) {  // the copying group
     ptx::give_registers_back<Config::registers_to_copy>();
+    if constexpr (Config::lists_rows)
+      return copy_listed<Config>(product, first_tile, tiles_at_a_time, begin, end,
+                                 ptx::shared_address(sections_0), ptx::shared_address(chunks_0), full_0,
+                                 empty_0);
     if (threadIdx.x != Config::multiplying) return;
     ptx::prefetch(&a_map);
     std::uint32_t parity = 1;
@@ -348,13 +467,21 @@ __global__ __launch_bounds__(Config::threads, Config::at_a_time) void nm_block_k
 /// @param a       A, k-major in the layout `stored`; if there are several batches, each has whole
 ///                tiles of rows
 /// @param shared  number of blocks that share a tile: 1, 2, 4 or 8
+/// (If rows are listed, `product.listed.lists` says which; each row of A begins at a multiple of 16 bytes.)
 template <class Config, class Product>
 void nm_block_product(const Kokkos::Cuda& space, Product product, const typename Config::compute* a,
                       const KMajorBatches& stored, int shared) {
   product.rows_of_batch = static_cast<int>(stored.rows);
   product.barriers_at = Config::barriers_at(product.slots, product.section_bytes, product.chunk_bytes);
-  const CUtensorMap map = plain_tensor_map_of_matrices(a, stored.batches, stored.k, stored.rows,
-                                                       stored.stride, product.dense_rows, Config::block_m);
+  CUtensorMap map{};
+  if constexpr (Config::lists_rows) {
+    product.listed.dense = reinterpret_cast<const char*>(a);
+    product.listed.next_row = stored.stride * static_cast<std::int64_t>(sizeof(typename Config::compute));
+    product.listed.next_batch = stored.k * product.listed.next_row;
+  } else {
+    map = plain_tensor_map_of_matrices(a, stored.batches, stored.k, stored.rows, stored.stride,
+                                       product.dense_rows, Config::block_m);
+  }
   const std::int64_t tiles = ceil_div(product.m, Config::block_m) * ceil_div(product.n, Config::block_n);
   const std::int64_t at_a_time =
       std::int64_t{space.cuda_device_prop().multiProcessorCount} * Config::at_a_time;

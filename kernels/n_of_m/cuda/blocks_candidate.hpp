@@ -14,6 +14,7 @@
 
 #include "../../cuda/once_per_device.hpp"
 #include "../../cuda/padded.hpp"
+#include "../../cuda/sm_90a.hpp"
 #include "../../cuda/transpose.hpp"
 #include "../../cuda/wgmma_tile.hpp"
 #include "../../protocol/candidate.hpp"
@@ -36,7 +37,8 @@ namespace sporos::gpu {
 /// float, other types in the wider of the types of operands and result, and every run sums in the same order.
 /// Half and bfloat16 in units of a multiple of 32 are left to tensor cores. A plan allocates all that its
 /// runs need, and packs B if the statement says `.with_constant_operands()`; otherwise each run packs it.
-/// Each run copies A k-major unless A is stored that way or the result is small.
+/// Each run copies A k-major unless A is stored that way or the result is small. If N/M is at most 1/8 and L
+/// a multiple of 32, a plan may copy to shared memory only those rows of A that a tile's units keep.
 ///
 /// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
 /// host and Kokkos::fence() wait for it.
@@ -94,6 +96,16 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
   static constexpr bool shares_unit = Traits::unit % (4 * columns) == 0;
   using Large = NmBlockConfig<Compute, rows, columns, shares_unit, 8, 1>;
   using Small = NmBlockConfig<Compute, rows / 2, columns, shares_unit, 4, 3>;
+  /// The same where only those rows of A are copied that a tile's units keep.
+  static constexpr bool can_list =
+      can_list_rows(Traits::kept, Traits::window, Traits::unit, Large::warp_columns);
+  static constexpr NmChunks cut_if_listed = NmChunks::of_listed(Traits::kept, Traits::window);
+  using ListedLarge = NmBlockConfig<Compute, rows, columns, shares_unit, 8, 1, true>;
+  using ListedSmall = NmBlockConfig<Compute, rows / 2, columns, shares_unit, 4, 3, true>;
+  static constexpr bool has_listed_large =
+      can_list && ListedLarge::slots(ListedLarge::layout(cut_if_listed, Traits::unit)).fit();
+  static_assert(!can_list || ListedSmall::slots(ListedSmall::layout(cut_if_listed, Traits::unit)).fit(),
+                "sections of listed rows are no larger than those of windows of 256");
   static constexpr bool has_large = Large::slots(Large::layout(cut)).fit();
   static_assert(Small::slots(Small::layout(cut)).fit(), "two windows of 256 rows fit in shared memory");
   /// Tiles computed by teams, which read A as it is stored. The number of teams gives a multiprocessor eight
@@ -109,37 +121,43 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
   static constexpr bool teams_fit = Config::takes(cut_of_teams<Config>);
 
  public:
-  Plan(const S& statement, const Resources<Kokkos::Cuda>& resources) : Base(statement) {
-    const NmDevice device = nm_device(resources.space().cuda_device_prop().multiProcessorCount);
+  /// @param copied  which rows of A are copied; `listed` has no effect where `can_list_rows` is false
+  Plan(const S& statement, const Resources<Kokkos::Cuda>& resources,
+       NmCopiedRows copied = NmCopiedRows::chosen)
+      : Base(statement), device_(nm_device(resources.space().cuda_device_prop().multiProcessorCount)) {
     // The seconds of copying A k-major: a launch, and a time per byte.
     const double copy = 2.5e-6 + static_cast<double>(a().nnz()) * sizeof(Compute) * 0.8e-12;
     const double before_blocks = reads_k_major_in_place() ? 0 : copy,
                  before_teams = reads_in_place() ? 0 : copy;
-    consider<Small>(nm_small_block_times, device, before_blocks, NmBlockChoice::small);
-    consider<Large>(nm_large_block_times, device, before_blocks, NmBlockChoice::large);
+    consider<Small>(nm_small_block_times, before_blocks, NmBlockChoice::small, all_);
+    consider<Large>(nm_large_block_times, before_blocks, NmBlockChoice::large, all_);
     const auto& times = nm_team_times<!is_k_major>;
-    consider<TinyOfTeams>(times[0], device, before_teams, NmBlockChoice::by_teams_tiny);
-    consider<SmallOfTeams>(times[1], device, before_teams, NmBlockChoice::by_teams_small);
-    consider<WideOfTeams>(times[2], device, before_teams, NmBlockChoice::by_teams_wide);
+    consider<TinyOfTeams>(times[0], before_teams, NmBlockChoice::by_teams_tiny, all_);
+    consider<SmallOfTeams>(times[1], before_teams, NmBlockChoice::by_teams_small, all_);
+    consider<WideOfTeams>(times[2], before_teams, NmBlockChoice::by_teams_wide, all_);
+    choice_ = all_;
+    if constexpr (can_list) {
+      consider<ListedSmall>(nm_small_block_times, before_blocks, NmBlockChoice::listed_small, listed_);
+      consider<ListedLarge>(nm_large_block_times, before_blocks, NmBlockChoice::listed_large, listed_);
+      if (copied == NmCopiedRows::listed)
+        choice_ = listed_;
+      else if (copied == NmCopiedRows::chosen)
+        choice_.consider(listed_);
+    }
   }
 
   /// Why the kernel cannot run on this device or take these operands; empty if it can.
   std::string_view why_not() const {
     const bool are_compiled =
         once_per_device(space(), [] { return has_wgmma(&detail::nm_block_kernel<Small, Product>); });
-    if (!are_compiled || space().cuda_device_prop().major != 9)
-      return "it needs a GPU of compute capability 9.0, and code for sm_90a";
+    if (!runs_sm_90a(space().cuda_device_prop().major, are_compiled)) return no_sm_90a;
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 2;
     if (std::max({m(), n(), k()}) > most) return "the copy engine counts rows and columns in 32 bits";
     return {};
   }
   /// The seconds that a run is expected to take, with packing B unless it is constant: a launch, and a time
   /// per byte.
-  double seconds() const {
-    double seconds = choice_.prediction.seconds;
-    if (!S::schedule::has_constant_operands) seconds += 3e-6 + this->kept() * sizeof(Compute) * 1e-12;
-    return seconds;
-  }
+  double seconds() const { return seconds_of(choice_); }
 
   /// Allocates what runs need, and packs B if it is constant.
   void prepare() {
@@ -159,7 +177,7 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
     return layout.bytes();
   }
   /// Computes the product if *only_if is not zero by then: another kernel has found that it cannot. Only then
-  /// are the operands packed and copied, into `memory`.
+  /// are the operands packed and copied, into `memory`. The plan must copy all rows of A.
   void run_if(const int* only_if, char* memory, Out* c) const
     requires(std::is_same_v<T, Compute>)
   {
@@ -190,6 +208,15 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
     });
     if (choice_.shared > 1) out << ", " << choice_.shared << " thread blocks each";
     out << '\n';
+    if constexpr (can_list) {
+      const auto microseconds = [&](const NmBlockChoice& of) { return seconds_of(of) * 1e6; };
+      if (choice_.lists_rows())
+        out << "  copies: only rows of the dense operand that a tile keeps (packing); all would take "
+            << microseconds(all_) << " microseconds\n";
+      else
+        out << "  copies: all rows of the dense operand; only those that a tile keeps (packing) would take "
+            << microseconds(listed_) << " microseconds\n";
+    }
     if (!Epilogue::is_identity) out << "  epilogue: applied to each sum before it is stored\n";
     out << "  operands: the sparse one is packed"
         << (S::schedule::has_constant_operands ? " once" : " for each run")
@@ -198,6 +225,12 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
                                  : ", the dense one is copied first\n");
     out << "  expected: " << seconds() * 1e6 << " microseconds, bound by "
         << to_string(choice_.prediction.bound()) << '\n';
+    with_config([&]<class Config>(Config) {
+      write_intensity(out,
+                      arithmetic_intensity(shape_of<Config>, cut_of<Config>(), k(), choice_.shared,
+                                           part_of_rows<Config>()),
+                      device_, sizeof(Compute));
+    });
   }
 
  private:
@@ -209,26 +242,56 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
     if constexpr (is_of_teams<Config>)
       return cut_of_teams<Config>;
     else
-      return cut;
+      return Config::lists_rows ? cut_if_listed : cut;
+  }
+  template <class Config>
+  static constexpr NmChunkLayout layout_of() {
+    if constexpr (is_of_teams<Config>)
+      return Config::layout(cut_of<Config>());
+    else
+      return Config::layout(cut_of<Config>(), Traits::unit);
+  }
+  template <class Config>
+  static constexpr NmTileShape shape_of = [] {
+    if constexpr (is_of_teams<Config>)
+      return NmTileShape::of<Config>(Config::warps_of_team, 1);
+    else
+      return NmTileShape::of<Config>(Config::warps, Config::at_a_time);
+  }();
+  /// The part of A's rows that is copied.
+  template <class Config>
+  static double part_of_rows() {
+    if constexpr (is_of_teams<Config>)
+      return 1;
+    else if constexpr (Config::lists_rows)
+      return part_of_listed_rows(Traits::kept, Traits::window, Config::block_n, Traits::unit);
+    else
+      return 1;
   }
 
-  /// Replaces the current choice by tiles of this Config if they are faster and two parts of the operands fit
-  /// in its slots.
+  double seconds_of(const NmBlockChoice& choice) const {
+    double seconds = choice.prediction.seconds;
+    if (!S::schedule::has_constant_operands) seconds += 3e-6 + this->kept() * sizeof(Compute) * 1e-12;
+    return seconds;
+  }
+
+  /// Replaces a choice by tiles of this Config if they are faster and two parts of the operands fit in its
+  /// slots.
   /// @param before  seconds of the work that precedes the product
   template <class Config, class Times>
-  void consider(const Times& times, const NmDevice& device, double before, NmBlockChoice::Tiles which) {
+  void consider(const Times& times, double before, NmBlockChoice::Tiles which, NmBlockChoice& choice) const {
+    constexpr NmTileShape tile = shape_of<Config>;
+    constexpr NmChunks of = cut_of<Config>();
     const auto look = [&](int shared, NmPrediction prediction) {
       prediction.seconds += before;
-      choice_.consider({which, shared, prediction});
+      choice.consider({which, shared, prediction});
     };
     if constexpr (is_of_teams<Config>) {
-      constexpr auto tile = NmTileShape::of<Config>(Config::warps_of_team, 1);
-      if constexpr (teams_fit<Config>)
-        look(1, predict_teams(device, tile, times, cut_of_teams<Config>, m(), n(), k()));
-    } else if constexpr (Config::slots(Config::layout(cut)).fit()) {
-      constexpr auto tile = NmTileShape::of<Config>(Config::warps, Config::at_a_time);
-      for (int shared = 1; shared == 1 || (shared <= 8 && shared <= cut.sections(k())); shared *= 2)
-        look(shared, predict_blocks(device, tile, times, cut, m(), n(), k(), shared));
+      if constexpr (teams_fit<Config>) look(1, predict_teams(device_, tile, times, of, m(), n(), k()));
+    } else if constexpr (Config::slots(layout_of<Config>()).fit()) {
+      const double cost = part_of_rows<Config>() * (Config::lists_rows ? nm_cost_of_listed_row : 1);
+      for (int shared = 1; shared == 1 || (shared <= 8 && shared <= of.sections(k())); shared *= 2)
+        look(shared, predict_blocks(device_, tile, times, of, m(), n(), k(), shared, cost));
     }
   }
   /// Calls visit(Config{}) with the chosen tiles.
@@ -236,6 +299,11 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
   decltype(auto) with_config(const Visit& visit) const {
     if constexpr (has_large)
       if (choice_.tiles == NmBlockChoice::large) return visit(Large{});
+    if constexpr (can_list) {
+      if (choice_.tiles == NmBlockChoice::listed_small) return visit(ListedSmall{});
+      if constexpr (has_listed_large)
+        if (choice_.tiles == NmBlockChoice::listed_large) return visit(ListedLarge{});
+    }
     if constexpr (teams_fit<TinyOfTeams>)
       if (choice_.tiles == NmBlockChoice::by_teams_tiny) return visit(TinyOfTeams{});
     if constexpr (teams_fit<SmallOfTeams>)
@@ -245,7 +313,7 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
     return visit(Small{});
   }
   NmChunkLayout layout() const {
-    return with_config([&]<class Config>(Config) { return Config::layout(cut_of<Config>()); });
+    return with_config([&]<class Config>(Config) { return layout_of<Config>(); });
   }
   std::int64_t packed_bytes() const { return layout().bytes(k(), n()); }
 
@@ -279,6 +347,8 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
   void pack() {
     if (is_packed_ && S::schedule::has_constant_operands) return;
     hold_packed();
+    if constexpr (can_list)
+      if (choice_.lists_rows()) list_rows(space(), this->view(), layout(), packed_.data());
     pack_chunks<Compute>(space(), this->view(), layout(), packed_.data());
     is_packed_ = true;
   }
@@ -323,14 +393,19 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
       product.template set_config<Config>(cut_of_teams<Config>, k());
       nm_team_product<Config>(space(), product, cut_of_teams<Config>, dense, stored, Begins::early);
     } else {
-      product.sections = static_cast<int>(cut.sections(k()));
-      product.slots = Config::slots(Config::layout(cut));
-      product.set_layout(Config::layout(cut));
+      constexpr NmChunkLayout layout = layout_of<Config>();
+      product.sections = static_cast<int>(layout.cut.sections(k()));
+      product.slots = Config::slots(layout);
+      product.set_layout(layout);
+      if constexpr (Config::lists_rows)
+        product.listed.lists = reinterpret_cast<const std::uint16_t*>(packed + layout.lists_at(k(), n()));
       nm_block_product<Config>(space(), product, dense, stored, choice_.shared);
     }
   }
 
-  NmBlockChoice choice_;
+  NmDevice device_;
+  /// The fastest ways that copy all rows of A, and that list rows; the one of them that is taken.
+  NmBlockChoice all_, listed_, choice_;
   bool is_packed_ = false;
   RoomOfPlan room_;
   Array<char, Memory> packed_;

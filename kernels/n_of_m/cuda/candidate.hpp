@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "../../cuda/once_per_device.hpp"
+#include "../../cuda/sm_90a.hpp"
 #include "../../protocol/candidate.hpp"
 #include "blocks_candidate.hpp"
 #include "cuda_cores.hpp"
@@ -158,7 +159,7 @@ class NmByGathering::Plan : NmProductOf<S, Operands> {
       : Base(statement),
         on_tensor_cores_(for_tensor_cores && are_there(resources.space())),
         by_groups_(on_tensor_cores_ && can_group(resources.space())),
-        blocks_(statement, resources) {}
+        blocks_(statement, resources, NmCopiedRows::all) {}
 
   /// The seconds that a run is expected to take: the product, and before it what prepares its operands, each
   /// a time in seconds per launch and per element. For A these are the exponents and halfs of floats, or a
@@ -211,6 +212,10 @@ class NmByGathering::Plan : NmProductOf<S, Operands> {
     if (!Epilogue::is_identity) out << "  epilogue: applied to each sum before it is stored\n";
     if (!on_tensor_cores_) {
       out << "  expected: " << seconds() * 1e6 << " microseconds\n";
+      const NmGatherTile tile = nm_gather_tile<T, Out>(Traits::unit);
+      const auto rows = static_cast<double>(k());
+      write_intensity(out, arithmetic_intensity(tile.rows, tile.columns, rows, rows * kept_part),
+                      nm_device(multiprocessors()), sizeof(T));
       return;
     }
     if (is_scaled<T>)
@@ -318,7 +323,7 @@ class NmByGathering::Plan : NmProductOf<S, Operands> {
   static bool are_there(const Kokkos::Cuda& space) {
     if constexpr (for_tensor_cores) {
       const bool are_compiled = once_per_device(space, [] { return has_wgmma(kernel<Small>); });
-      return are_compiled && space.cuda_device_prop().major == 9;
+      return runs_sm_90a(space.cuda_device_prop().major, are_compiled);
     } else {
       return false;
     }
@@ -329,7 +334,7 @@ class NmByGathering::Plan : NmProductOf<S, Operands> {
     if constexpr (for_groups) {
       const bool are_compiled = once_per_device(space, [] { return has_wgmma(group_kernel<2>); });
       constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 2;
-      return are_compiled && space.cuda_device_prop().major == 9 &&
+      return runs_sm_90a(space.cuda_device_prop().major, are_compiled) &&
              std::max({m(), n(), k(), groups().groups * groups().kept}) <= most;
     } else {
       return false;
@@ -533,7 +538,7 @@ class NmByGathering::Plan : NmProductOf<S, Operands> {
   bool on_tensor_cores_, by_groups_;
   /// Stands in for the plan that takes floats which cannot be split, where no floats are split.
   struct Nothing {
-    Nothing(const S&, const Resources<Kokkos::Cuda>&) {}
+    Nothing(const S&, const Resources<Kokkos::Cuda>&, NmCopiedRows) {}
   };
   std::conditional_t<for_tensor_cores && is_scaled<T>, NmByBlocks::Plan<S>, Nothing> blocks_;
   bool is_packed_ = false;

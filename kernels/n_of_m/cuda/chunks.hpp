@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file chunks.hpp
 /// An N:M sparse matrix packed for CUDA cores: the values that a block multiplies by, chunk after chunk, and
-/// for each kept row the place in shared memory of the row of the dense matrix that it meets
-/// (chunk_layout.hpp).
+/// for each kept row the place in shared memory of the row of the dense matrix that it meets; where a layout
+/// lists rows, also which rows of the dense matrix are copied (chunk_layout.hpp).
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,43 @@
 namespace sporos::gpu {
 
 namespace detail {
+
+/// Lists the rows of one section that some unit of a block's columns keeps; one block for each list.
+template <class T>
+__global__ __launch_bounds__(128) void list_rows_kernel(NmView<T> b, NmChunkLayout layout,
+                                                        std::int64_t sections, std::uint16_t* lists) {
+  constexpr int words = 256 / 32;  // bits for the rows of a section
+  __shared__ unsigned is_kept[words];
+  const NmChunks& cut = layout.cut;
+  const std::int64_t section = blockIdx.x % sections;
+  const std::int64_t first_column = blockIdx.x / sections * layout.block_columns;
+  const std::int64_t end_column =
+      first_column + layout.block_columns < b.columns ? first_column + layout.block_columns : b.columns;
+  const std::int64_t first_unit = first_column / b.unit;
+  const int units = static_cast<int>((end_column - 1) / b.unit - first_unit) + 1;
+  if (threadIdx.x < words) is_kept[threadIdx.x] = 0;
+  __syncthreads();
+  for (int at = static_cast<int>(threadIdx.x); at < units * cut.kept_rows(); at += blockDim.x) {
+    const int of_section = at % cut.kept_rows();
+    const std::int64_t window = section * cut.windows + of_section / cut.kept;
+    if (window * cut.window >= b.rows) continue;
+    const int row = of_section / cut.kept * cut.window +
+                    b.indices[b.position(window, first_unit + at / cut.kept_rows()) + of_section % cut.kept];
+    if (section * cut.dense_rows() + row < b.rows) atomicOr(&is_kept[row / 32], 1u << row % 32);
+  }
+  __syncthreads();
+  int count = 0;
+  for (int word = 0; word < words; ++word) count += __popc(is_kept[word]);
+  std::uint16_t* const list = lists + std::int64_t{blockIdx.x} * layout.list_size();
+  for (int row = static_cast<int>(threadIdx.x); row < words * 32; row += blockDim.x) {
+    if ((is_kept[row / 32] >> row % 32 & 1) == 0) continue;
+    int before = __popc(is_kept[row / 32] & ((1u << row % 32) - 1));
+    for (int word = 0; word < row / 32; ++word) before += __popc(is_kept[word]);
+    list[layout.in_list(before)] = static_cast<std::uint16_t>(row);
+  }
+  for (int at = count + static_cast<int>(threadIdx.x); at < layout.list_size(); at += blockDim.x)
+    list[layout.in_list(at)] = NmChunkLayout::no_row;
+}
 
 /// Packs line number `line` of all chunks, one kept row of a chunk, with one whole warp.
 template <class T, class Compute>
@@ -56,10 +93,18 @@ __device__ void pack_line(const NmView<T>& b, const NmChunkLayout& layout, std::
     const unsigned mine = ((1u << sharing) - 1) << lane_id() / sharing * sharing;
     *reinterpret_cast<Pack<Compute, pack>*>(
         out + (static_cast<std::int64_t>(at) * layout.block_columns + in_block) * sizeof(Compute)) = values;
-    if (lane_id() % sharing == 0)
-      reinterpret_cast<int*>(out + layout.places_at())[in_block / layout.place_columns * cut.rows + at] =
-          (nonzero & mine) == 0 ? layout.place_of_zeros
-                                : layout.place(static_cast<int>(row - section * cut.dense_rows()));
+    if (lane_id() % sharing > 0) continue;
+    int place = layout.place_of_zeros;
+    if ((nonzero & mine) != 0) {
+      int in_section = static_cast<int>(row - section * cut.dense_rows());
+      if (layout.listed_rows > 0)
+        in_section = layout.place_in_list(
+            reinterpret_cast<const std::uint16_t*>(packed + layout.lists_at(b.rows, b.columns)) +
+                chunk / cut.chunks * layout.list_size(),
+            in_section);
+      place = layout.place(in_section);
+    }
+    reinterpret_cast<int*>(out + layout.places_at())[in_block / layout.place_columns * cut.rows + at] = place;
   }
 }
 
@@ -71,6 +116,14 @@ __global__ __launch_bounds__(128) void pack_chunks_kernel(NmView<T> b, NmChunkLa
 }
 
 }  // namespace detail
+
+/// Lists rows in `packed`, for a layout that lists them, before `pack_chunks` packs the rest of it.
+template <class T>
+void list_rows(const Kokkos::Cuda& space, const NmView<T>& b, const NmChunkLayout& layout, char* packed) {
+  launch(space, "sporos::list_rows", &detail::list_rows_kernel<T>, layout.lists(b.rows, b.columns), 128, 0, b,
+         layout, layout.cut.sections(b.rows),
+         reinterpret_cast<std::uint16_t*>(packed + layout.lists_at(b.rows, b.columns)));
+}
 
 /// Packs a matrix whose units are multiples of `layout.place_columns` columns into `packed`,
 /// [layout.bytes(k, n)], converting values to `Compute`.

@@ -181,10 +181,27 @@ __global__ __launch_bounds__(Config::threads, 2) void nm_gather_kernel(
 
 }  // namespace detail
 
+/// The rows and columns of a tile of a block.
+struct NmGatherTile {
+  int rows, columns;
+};
+/// Calls visit(Config{}) for units of `unit` columns.
+template <class T, class Out, class Visit>
+constexpr decltype(auto) with_gather_config(std::int64_t unit, const Visit& visit) {
+  if (unit % 8 == 0) return visit(NmGatherConfig<T, Out, 8, true>{});
+  if (unit % 4 == 0) return visit(NmGatherConfig<T, Out, 4, true>{});
+  return visit(NmGatherConfig<T, Out, 4, false>{});
+}
+template <class T, class Out>
+constexpr NmGatherTile nm_gather_tile(std::int64_t unit) {
+  return with_gather_config<T, Out>(
+      unit, []<class Config>(Config) { return NmGatherTile{Config::block_m, Config::block_n}; });
+}
+
 /// C = f(A B) or C += f(A B), in the order of the stream of `space`.
 template <class T, class Out, class E>
 void nm_gather(const Kokkos::Cuda& space, NmGather<T, Out, E> in) {
-  const auto start = [&]<class Config>(Config) {
+  with_gather_config<T, Out>(in.b.unit, [&]<class Config>(Config) {
     in.windows = Config::windows(in.b.window);
     const Grid grid(ceil_div(in.m, Config::block_m), ceil_div(in.b.columns, Config::block_n));
     if (in.only_if != nullptr)  // if there is nothing to do, launching it is all that takes time
@@ -193,13 +210,7 @@ void nm_gather(const Kokkos::Cuda& space, NmGather<T, Out, E> in) {
     else
       launch(space, "sporos::nm_gather", &detail::nm_gather_kernel<Config, E>, grid, Config::threads,
              Config::shared_bytes(in.b.window), in);
-  };
-  if (in.b.unit % 8 == 0)
-    start(NmGatherConfig<T, Out, 8, true>{});
-  else if (in.b.unit % 4 == 0)
-    start(NmGatherConfig<T, Out, 4, true>{});
-  else
-    start(NmGatherConfig<T, Out, 4, false>{});
+  });
 }
 
 }  // namespace sporos::gpu

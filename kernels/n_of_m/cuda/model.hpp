@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <ostream>
 #include <string_view>
 
 #include "chunk_layout.hpp"
@@ -55,6 +56,19 @@ struct NmDevice {
 constexpr NmDevice nm_device(int multiprocessors) {
   const double part = multiprocessors / 132.0;
   return {multiprocessors, 32.5e12 * part, 1.92e9, 9e12 * part, 4.28e12 * part};
+}
+
+/// The operations that a device does in the time in which it reads one element from memory: what Equation 3
+/// is compared with.
+constexpr double operations_of_element(const NmDevice& device, int value_bytes) {
+  const double multiplications = device.multiplications * (value_bytes == 8 ? 0.5 : 1.0);
+  return 2 * multiplications * value_bytes / device.memory_bytes;
+}
+
+/// Prints the intensity of a tile beside that of the device, as a line of a plan's explanation.
+inline void write_intensity(std::ostream& out, double intensity, const NmDevice& device, int value_bytes) {
+  out << "  arithmetic intensity: " << intensity << " operations per element of a tile, the device's "
+      << operations_of_element(device, value_bytes) << '\n';
 }
 
 /// What takes a product longest.
@@ -120,9 +134,28 @@ struct NmRowTimes {
   }
 };
 
-/// The bytes that a block copies for a section of k.
-constexpr double bytes_of_section(const NmTileShape& tile, const NmChunks& cut, double part_of_dense_rows) {
-  return tile.value_bytes * (tile.block_m * cut.dense_rows() * part_of_dense_rows +
+/// What a listed row costs to copy, over a row of a section that is copied whole: threads copy 16 bytes each,
+/// by which wide_units.hpp gets half of the bytes from the L2 cache that the copy engine does.
+inline constexpr double nm_cost_of_listed_row = 2;
+
+/// What part of the rows of the dense factor blocks with tiles of `columns` columns copy if rows are listed,
+/// where units of `unit` columns keep random ones.
+inline double part_of_listed_rows(int kept, int window, int columns, int unit) {
+  return kept_by_any(kept, window, most_units(columns, unit));
+}
+
+/// Equation 3 for a tile that blocks, `shared` of them, compute: each has that part of k.
+/// @param part_of_dense_rows  the fraction of dense rows that is copied
+constexpr double arithmetic_intensity(const NmTileShape& tile, const NmChunks& cut, std::int64_t k,
+                                      int shared, double part_of_dense_rows) {
+  const double rows = static_cast<double>(k) / shared;
+  return arithmetic_intensity(tile.block_m, tile.block_n, rows * part_of_dense_rows,
+                              rows * cut.kept / cut.window);
+}
+
+/// The bytes that a block copies for a section of k; those of the dense factor times a cost.
+constexpr double bytes_of_section(const NmTileShape& tile, const NmChunks& cut, double cost_of_dense_rows) {
+  return tile.value_bytes * (tile.block_m * cut.dense_rows() * cost_of_dense_rows +
                              static_cast<double>(tile.block_n) * cut.chunks * cut.rows);
 }
 /// The seconds for which a product keeps memory busy: each operand is read once, the result written once.
@@ -136,11 +169,11 @@ constexpr double seconds_of_memory(const NmDevice& device, const NmChunks& cut, 
 
 /// Predicts a product of m x k by k x n with tiles of a shape.
 /// @param shared              number of blocks that share a tile
-/// @param part_of_dense_rows  the fraction of dense rows that is copied: 1; less if the dense factor were
-///                            packed, but that takes longer than it saves (kernels/cuda/README.md)
+/// @param cost_of_dense_rows  what it costs to copy those dense rows that are copied, over all of them as
+///                            whole sections: 1; if rows are listed, their part times nm_cost_of_listed_row
 inline NmPrediction predict_blocks(const NmDevice& device, const NmTileShape& tile, const NmBlockTimes& times,
                                    const NmChunks& cut, std::int64_t m, std::int64_t n, std::int64_t k,
-                                   int shared, double part_of_dense_rows = 1) {
+                                   int shared, double cost_of_dense_rows = 1) {
   const std::int64_t tiles = ceil_div(m, tile.block_m) * ceil_div(n, tile.block_n);
   // Blocks that share a tile run together in one part of the GPU and do not fill it: a tenth is left over.
   const int places = device.multiprocessors * tile.at_a_time,
@@ -150,7 +183,7 @@ inline NmPrediction predict_blocks(const NmDevice& device, const NmTileShape& ti
       ceil_div(ceil_div(tiles, rounds) * shared, device.multiprocessors), 1, tile.at_a_time);
   const NmRowTimes row = NmRowTimes::of(device, tile);
   const double of_section = static_cast<double>(cut.chunks * cut.rows * crowd);
-  const double copied = bytes_of_section(tile, cut, part_of_dense_rows) * static_cast<double>(crowd);
+  const double copied = bytes_of_section(tile, cut, cost_of_dense_rows) * static_cast<double>(crowd);
   const double issue = of_section * row.issue,
                shared_memory = of_section * row.shared_memory + copied / 128 / device.clock,
                l2 = copied * device.multiprocessors / device.l2_bytes;
@@ -224,14 +257,26 @@ inline NmPrediction predict_gathering(const NmDevice& device, int block_m, int b
   return out;
 }
 
+/// Which rows of the dense factor a product by blocks copies: those that are expected to take less time, or
+/// all, or, where its format allows for it, those that a tile's units keep.
+enum class NmCopiedRows { chosen, all, listed };
+
+/// Whether copying only the rows that a tile's units keep can pay: where N of M and L are such that an eighth
+/// of the rows or less is kept, and `columns`, those of a warp, share a unit.
+constexpr bool can_list_rows(int kept, int window, int unit, int columns) {
+  return kept * 8 <= window && unit % columns == 0;
+}
+
 /// The tiles of a product by blocks, and how many blocks share one.
 struct NmBlockChoice {
-  enum Tiles { small, large, by_teams_tiny, by_teams_small, by_teams_wide };
+  /// Of small and large tiles those where all rows of the dense factor are copied, and those that list rows.
+  enum Tiles { small, large, listed_small, listed_large, by_teams_tiny, by_teams_small, by_teams_wide };
   Tiles tiles = small;
   int shared = 1;
   NmPrediction prediction{};
 
   bool is_by_teams() const { return tiles >= by_teams_tiny; }
+  bool lists_rows() const { return tiles == listed_small || tiles == listed_large; }
   /// Takes other tiles if they are expected to be faster.
   void consider(const NmBlockChoice& other) {
     if (other.prediction.seconds < prediction.seconds) *this = other;

@@ -176,7 +176,7 @@ __global__ __launch_bounds__(Config::threads,
             const bool copies = is_inside && row >= 0;
             ptx::copy_piece(
                 at + of_piece + (part * warp_size + to) * Swizzle128::row_bytes + ((piece ^ to) % 8) * 16,
-                copies ? of_column + row * stride : a, copies);
+                copies ? of_column + row * stride : a, copies ? 16 : 0);
           }
         ptx::arrive_with_pieces(full);
         now = next;

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "../../cuda/once_per_device.hpp"
+#include "../../cuda/sm_90a.hpp"
 #include "packed_plan.hpp"
 #include "tiles.hpp"
 
@@ -40,8 +41,7 @@ struct SddmmByTiles {
     const bool are_compiled = once_per_device(resources.space(), [] {
       return has_wgmma(&detail::sddmm_tiles_kernel<Config, typename Product::Value>);
     });
-    if (!are_compiled || resources.space().cuda_device_prop().major != 9)
-      return Declined{"the GPU, or the code that was compiled for it, has no instructions of sm_90a"};
+    if (!runs_sm_90a(resources.space().cuda_device_prop().major, are_compiled)) return Declined{no_sm_90a};
     return cost_of_packed<SddmmByTiles>(statement, resources, use);
   }
 

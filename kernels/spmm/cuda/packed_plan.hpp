@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "../../cuda/sm_90a.hpp"
 #include "../../protocol/candidate.hpp"
 #include "plan_of_product.hpp"
 
@@ -104,8 +105,7 @@ class PackedPlanOfSpmm : protected PlanOfSpmm<Pattern, S> {
 template <class K, class S>
 Offer cost_of_packed_spmm(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
   using Plan = typename K::template Plan<S>;
-  if (!Plan::are_there(resources.space()))
-    return Declined{"the GPU, or the code that was compiled for it, has no instructions of sm_90a"};
+  if (!Plan::are_there(resources.space())) return Declined{no_sm_90a};
   Plan plan(statement, resources);
   if (const std::string_view why_not = plan.why_not(); !why_not.empty()) return Declined{why_not};
   if (use == Use::often) plan.measure();

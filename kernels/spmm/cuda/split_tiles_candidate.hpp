@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "../../cuda/once_per_device.hpp"
+#include "../../cuda/sm_90a.hpp"
 #include "../../protocol/candidate.hpp"
 #include "../pattern.hpp"
 #include "packed_plan.hpp"
@@ -159,7 +160,7 @@ class SpmmBySplitTiles::Plan
     const bool are_compiled = once_per_device(space, [] {
       return has_wgmma(&detail::spmm_split_tiles_kernel<SplitTilesConfig<SplitTiles::most_rows, 4>, Product>);
     });
-    return are_compiled && space.cuda_device_prop().major == 9;
+    return runs_sm_90a(space.cuda_device_prop().major, are_compiled);
   }
   /// Why the kernel cannot take these operands; empty if it can.
   std::string_view why_not() const {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "../../cuda/once_per_device.hpp"
+#include "../../cuda/sm_90a.hpp"
 #include "../../protocol/candidate.hpp"
 #include "../pattern.hpp"
 #include "packed_plan.hpp"
@@ -158,7 +159,7 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
   static bool are_there(const Kokkos::Cuda& space) {
     const bool are_compiled = once_per_device(
         space, [] { return has_wgmma(&detail::spmm_windows_kernel<WindowsConfig<16, 64>, Product>); });
-    return are_compiled && space.cuda_device_prop().major == 9;
+    return runs_sm_90a(space.cuda_device_prop().major, are_compiled);
   }
   /// Why the kernel cannot take these operands; empty if it can.
   std::string_view why_not() const {

@@ -15,6 +15,7 @@
 #include "../../cuda/once_per_device.hpp"
 #include "../../cuda/operands.hpp"
 #include "../../cuda/padded.hpp"
+#include "../../cuda/sm_90a.hpp"
 #include "../../nest/bounds.hpp"
 #include "../../protocol/candidate.hpp"
 #include "../../results/dense_target.hpp"
@@ -94,7 +95,7 @@ class TwoFourOnTensorCores::Plan {
   /// Whether this device and the compiled code have sparse tensor cores fed by a copy engine.
   static bool are_there(const Kokkos::Cuda& space) {
     const bool are_compiled = once_per_device(space, [] { return has_wgmma(kernel<2>); });
-    return are_compiled && space.cuda_device_prop().major == 9;
+    return runs_sm_90a(space.cuda_device_prop().major, are_compiled);
   }
 
   std::int64_t largest_extent() const { return std::max({m(), n(), k()}); }
@@ -238,8 +239,7 @@ class TwoFourOnTensorCores::Plan {
 
 template <class S>
 Offer TwoFourOnTensorCores::cost(const S& statement, const Resources<Kokkos::Cuda>& resources) {
-  if (!Plan<S>::are_there(resources.space()))
-    return Declined{"the GPU, or the code that was compiled for it, has no instructions of sm_90a"};
+  if (!Plan<S>::are_there(resources.space())) return Declined{no_sm_90a};
   const Plan<S> plan(statement, resources);
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 2;
   if (plan.largest_extent() > most) return Declined{"the copy engine counts rows and columns in 32 bits"};

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <string>
 
+#include "../n_of_m/copied_rows.hpp"
 #include "kernels/batches/products.hpp"
 #include "kernels/kernel_of.hpp"
 
@@ -119,6 +120,14 @@ TEST(CudaBatches, ByColumnsAreOneProductOnCudaCores) {
   }
   expect_products_at_once<Candidate, float, NM<8, 32, 32>>({32, 128, 600, 64});
   expect_products_at_once<Candidate, float, NM<8, 32, 32>>({4, 128, 1024, 512});
+}
+/// The same where only rows that a tile's units keep are copied, as they are or after a copy.
+TEST(CudaBatches, ByColumnsListRowsOfAllBatches) {
+  using Candidate = NmByBlocksOfListedRows;
+  for (const std::int64_t rows : {128, 256, 33, 40, 1})
+    expect_products_at_once<Candidate, float, NM<2, 32, 32>>({3, rows, 130, 228});
+  expect_products_at_once<Candidate, double, NM<4, 32, 32>>({3, 128, 70, 100});
+  expect_products_at_once<Candidate, float, NM<3, 64, 32>>({32, 128, 600, 130});
 }
 TEST(CudaBatches, ByColumnsAreComputedAtOnceUnlessForced) {
   const Tensor<half, DenseTensor<3>, Cuda> by_columns({4, 256, 64}), by_rows({4, 64, 256}), C({4, 64, 512});

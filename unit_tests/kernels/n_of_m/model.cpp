@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <sporos/kernels/n_of_m/cuda/model.hpp>
+#include <sstream>
 
 namespace sporos::test {
 namespace {
@@ -91,7 +92,7 @@ TEST(NmModel, SaysWhatBinds) {
   // Hardly any k: the result takes longer to write than to compute.
   EXPECT_EQ(predict(16, {65536, 65536, 8}).bound(), NmBound::memory);
   // Small tiles of which little is kept: rows of the dense factor that are copied and not multiplied.
-  // Packing, which copies only those that some unit of a tile keeps, would take them off the L2 cache.
+  // Packing, which copies only those that some unit of a tile keeps, takes them off the L2 cache.
   const NmChunks cut = NmChunks::of(2, 32);
   const auto of_small = [&](double part) {
     return predict_blocks(nm_device(132), small_tile, nm_small_block_times, cut, 4096, 4096, 4096, 1, part);
@@ -99,6 +100,56 @@ TEST(NmModel, SaysWhatBinds) {
   EXPECT_EQ(of_small(1).bound(), NmBound::l2_cache);
   EXPECT_EQ(of_small(kept_by_any(2, 32, 4)).bound(), NmBound::issue);
   EXPECT_LT(of_small(kept_by_any(2, 32, 4)).seconds, 0.7 * of_small(1).seconds);
+}
+
+/// Listing rows is tried where an eighth or less is kept and the columns of a warp share a unit.
+TEST(NmModel, SaysWhereRowsCanBeListed) {
+  EXPECT_TRUE(can_list_rows(4, 32, 32, 32) && can_list_rows(1, 8, 64, 32) && can_list_rows(3, 64, 96, 32));
+  EXPECT_FALSE(can_list_rows(5, 32, 32, 32) || can_list_rows(1, 4, 32, 32));
+  EXPECT_FALSE(can_list_rows(2, 32, 16, 32) || can_list_rows(2, 32, 48, 32));
+  EXPECT_DOUBLE_EQ(part_of_listed_rows(2, 32, 128, 32), kept_by_any(2, 32, 4));
+  EXPECT_DOUBLE_EQ(part_of_listed_rows(2, 32, 256, 32), kept_by_any(2, 32, 8));
+  EXPECT_DOUBLE_EQ(part_of_listed_rows(2, 32, 128, 128), 1.0 / 16);
+}
+
+/// The fewer rows are kept, and the fewer units a tile has, the more listing them saves.
+TEST(NmModel, ChoosesToListRowsWhereFewAreKept) {
+  const auto gain = [](const NmTileShape& tile, const NmBlockTimes& times, int kept, int unit) {
+    const auto seconds = [&](const NmChunks& cut, double cost) {
+      return predict_blocks(nm_device(132), tile, times, cut, 4096, 4096, 4096, 1, cost).seconds;
+    };
+    return seconds(NmChunks::of(kept, 32), 1) /
+           seconds(NmChunks::of_listed(kept, 32),
+                   part_of_listed_rows(kept, 32, tile.block_n, unit) * nm_cost_of_listed_row);
+  };
+  const auto of_small = [&](int kept, int unit) {
+    return gain(small_tile, nm_small_block_times, kept, unit);
+  };
+  const auto of_large = [&](int kept, int unit) {
+    return gain(large_tile, nm_large_block_times, kept, unit);
+  };
+  EXPECT_GT(of_small(2, 32), 1.3);
+  EXPECT_GT(of_small(1, 32), of_small(2, 32));
+  EXPECT_GT(of_small(2, 32), of_small(4, 32));
+  EXPECT_GE(of_small(4, 128), of_small(4, 32));
+  // A large tile's eight units keep two thirds of the rows of a window, which then cost more than all.
+  EXPECT_LT(of_large(4, 32), 1);
+  EXPECT_GT(of_large(1, 32), 1);
+}
+
+TEST(NmModel, ComparesTheIntensityOfATileWithThatOfTheDevice) {
+  const NmDevice device = nm_device(132);
+  EXPECT_DOUBLE_EQ(operations_of_element(device, 4), 65e12 / (4.28e12 / 4));
+  EXPECT_DOUBLE_EQ(operations_of_element(device, 8), 32.5e12 / (4.28e12 / 8));
+  // A tile's sums stay in registers: it reads k rows, and writes its results once.
+  const NmChunks cut = NmChunks::of(8, 32);
+  EXPECT_DOUBLE_EQ(arithmetic_intensity(large_tile, cut, 4096, 1, 1),
+                   arithmetic_intensity(128, 256, 4096, 1024));
+  EXPECT_DOUBLE_EQ(arithmetic_intensity(small_tile, cut, 4096, 4, 0.5),
+                   arithmetic_intensity(64, 128, 512, 256));
+  std::ostringstream out;
+  write_intensity(out, 38.4, {1, 1e12, 1e9, 1e12, 4e12}, 4);
+  EXPECT_EQ(out.str(), "  arithmetic intensity: 38.4 operations per element of a tile, the device's 2\n");
 }
 
 /// Tensor cores: kernels/cuda/README.md has the cycles of 128 rows of a tile of 128 x 256.
