@@ -45,6 +45,7 @@
 #include "../spmm/cuda/windows_candidate.hpp"
 #include "../spmv/cuda/candidate.hpp"
 #include "../two_four/cuda/candidate.hpp"
+#include "../two_four/cuda/warps_candidate.hpp"
 #endif
 
 namespace sporos {
@@ -66,7 +67,8 @@ using KernelCandidates = TypeList<
     gpu::SpmvByTiles, gpu::SpmmByGroups, gpu::SpmmOnTensorCores, gpu::SpmmBySplitTiles, gpu::SpmmByWindows,
     gpu::SpmmIntoColumns, gpu::SpmmFromSharedRows, gpu::SddmmByWarps, gpu::SddmmByTiles, gpu::SddmmByWindows,
     gpu::SddmmByNonzeros, gpu::MttkrpByNonzeros, gpu::GemmByCublas, gpu::NmByGathering, gpu::NmByBlocks,
-    gpu::NmTransposed, gpu::TwoFourOnTensorCores, gpu::SpgemmByBins, gpu::SparseSumByMatches,
+    gpu::NmTransposed, gpu::TwoFourOnTensorCores, gpu::TwoFourByWarps, gpu::SpgemmByBins,
+    gpu::SparseSumByMatches,
 #endif
     SpmvByRows, SpmvBySlices, SpmvByDiagonals, SpmmByRows, NmByUnits, ProductsInBatches, SddmmByRows,
     SpgemmByRows, MttkrpByFibers<true>, MttkrpByFibers<false>, SumsFirst>;
