@@ -220,33 +220,37 @@ __device__ __forceinline__ void store_warps_tile(const Product& product, char* m
   using Staged = std::conditional_t<Product::epilogue_is_identity, Out, float>;
   constexpr int pitch = Config::template pitch<Staged, DIsByRows>;
   auto* const staged = reinterpret_cast<Staged*>(memory);
-  const int lane = lane_id();
+  const auto place_of = [lane = lane_id()](int r) { return Config::Instruction::of_d(lane, r); };
+  // Calls visit(sums, row, column) for each instruction's 16 x 8 sums, which begin at (row, column) of the
+  // tile.
+  const auto for_each_instruction = [&](const auto& visit) {
+#pragma unroll
+    for (int i = 0; i < Config::row_tiles; ++i)
+#pragma unroll
+      for (int j = 0; j < Config::column_tiles; ++j)
+        visit(sums[i][j], warp_row + i * Config::Instruction::m, warp_column + j * Config::Instruction::n);
+  };
+  if (Product::epilogue_is_identity && product.accumulates)
+    for_each_instruction([&](float(&of)[4], int tile_row, int tile_column) {
+      add_result_at<DIsByRows>(product, row + tile_row, column + tile_column, place_of, of);
+    });
   __syncthreads();
+  for_each_instruction([&](const float(&of)[4], int tile_row, int tile_column) {
 #pragma unroll
-  for (int i = 0; i < Config::row_tiles; ++i)
-#pragma unroll
-    for (int j = 0; j < Config::column_tiles; ++j) {
-      const int tile_row = warp_row + i * Config::Instruction::m,
-                tile_column = warp_column + j * Config::Instruction::n;
-      const auto place_of = [lane](int r) { return Config::Instruction::of_d(lane, r); };
-      if (Product::epilogue_is_identity && product.accumulates)
-        add_result_at<DIsByRows>(product, row + tile_row, column + tile_column, place_of, sums[i][j]);
-#pragma unroll
-      for (int r = 0; r < 4; r += 2) {  // neighbours in a row
-        const auto place = place_of(r);
-        const int at_row = tile_row + place.row, at_column = tile_column + place.column;
-        Staged* const to = staged + (DIsByRows ? at_row * pitch + at_column : at_column * pitch + at_row);
-        const float first = sums[i][j][r], second = sums[i][j][r + 1];
-        if constexpr (!DIsByRows) {
-          to[0] = static_cast<Staged>(first);
-          to[pitch] = static_cast<Staged>(second);
-        } else if constexpr (sizeof(Staged) == 2) {
-          *reinterpret_cast<std::uint32_t*>(to) = narrowed<Out>(first, second);
-        } else {
-          *reinterpret_cast<float2*>(to) = make_float2(first, second);
-        }
+    for (int r = 0; r < 4; r += 2) {  // neighbours in a row
+      const auto place = place_of(r);
+      const int at_row = tile_row + place.row, at_column = tile_column + place.column;
+      Staged* const to = staged + (DIsByRows ? at_row * pitch + at_column : at_column * pitch + at_row);
+      if constexpr (!DIsByRows) {
+        to[0] = static_cast<Staged>(of[r]);
+        to[pitch] = static_cast<Staged>(of[r + 1]);
+      } else if constexpr (sizeof(Staged) == 2) {
+        *reinterpret_cast<std::uint32_t*>(to) = narrowed<Out>(of[r], of[r + 1]);
+      } else {
+        *reinterpret_cast<float2*>(to) = make_float2(of[r], of[r + 1]);
       }
     }
+  });
   __syncthreads();
   store_lines<DIsByRows ? Config::block_m : Config::block_n, DIsByRows ? Config::block_n : Config::block_m,
               pitch, Config::threads>(product, ResultLines<Out>::template of<DIsByRows>(product), staged,
