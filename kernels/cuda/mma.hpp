@@ -45,6 +45,13 @@ __device__ __forceinline__ void store_shared_zeros(std::uint32_t at) {
   asm volatile("st.shared.v4.u32 [%0], {%1, %1, %1, %1};" ::"r"(at), "r"(0) : "memory");
 }
 
+/// Loads four 8 x 8 matrices of 16-bit elements. sm_75.
+__device__ __forceinline__ void load_matrices(std::uint32_t at, std::uint32_t (&a)[4]) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3])
+               : "r"(at)
+               : "memory");
+}
 /// Loads four 8 x 8 matrices of 16-bit elements, transposed. sm_75.
 __device__ __forceinline__ void load_matrices_transposed(std::uint32_t at, std::uint32_t (&a)[4]) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -91,6 +98,28 @@ __device__ __forceinline__ void mma_m16n8k16(float (&d)[4], const std::uint32_t 
         "{%0, %1, %2, %3};"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+/// d += a * b, 16 x 32 times 32 x 8, where a keeps two of every four elements of a row. sm_80.
+/// @tparam Selector  which half of each four lanes holds the metadata: 0 or 1
+template <class T, int Selector>
+__device__ __forceinline__ void mma_sparse_m16n8k32(float (&d)[4], const std::uint32_t (&a)[4],
+                                                    const std::uint32_t (&b)[4], std::uint32_t metadata) {
+  static_assert(Selector == 0 || Selector == 1);
+  if constexpr (std::is_same_v<T, half>)
+    asm volatile(
+        "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+        "{%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, %13;"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
+          "r"(metadata), "n"(Selector));
+  else
+    asm volatile(
+        "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, "
+        "{%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, %13;"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
+          "r"(metadata), "n"(Selector));
 }
 
 /// d += a * b, 16 x 8 times 8 x 8, of 16-bit floats. sm_80.
@@ -145,6 +174,25 @@ __device__ __forceinline__ void mma_m16n8k16_of_zero(float (&d)[4], const std::u
       "{%10, %10, %10, %10};"
       : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "f"(0.0f));
+}
+
+/// Copies up to 16 bytes to shared memory, without the copy engine, and writes zeros to the rest of 16. sm_80.
+__device__ __forceinline__ void copy_piece(std::uint32_t to, const void* from, int bytes) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(__cvta_generic_to_global(from)),
+               "r"(bytes)
+               : "memory");
+}
+/// Copies 8 bytes to shared memory.
+__device__ __forceinline__ void copy_half_piece(std::uint32_t to, const void* from) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(__cvta_generic_to_global(from))
+               : "memory");
+}
+/// Makes a group of the pieces that this thread has begun to copy.
+__device__ __forceinline__ void commit_pieces() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+/// Waits until all groups of this thread's pieces but the last `Groups` are there.
+template <int Groups>
+__device__ __forceinline__ void wait_for_pieces() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(Groups) : "memory");
 }
 
 // Barriers in shared memory that count arrivals and bytes. sm_90.
@@ -209,12 +257,6 @@ __device__ __forceinline__ void copy_bytes(std::uint32_t to, const void* from, s
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
       "l"(from), "r"(bytes), "r"(barrier)
       : "memory");
-}
-/// Copies up to 16 bytes to shared memory, without the copy engine, and writes zeros to the rest of 16.
-__device__ __forceinline__ void copy_piece(std::uint32_t to, const void* from, int bytes) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(__cvta_generic_to_global(from)),
-               "r"(bytes)
-               : "memory");
 }
 /// Arrives at the barrier once the pieces that this thread copies are there.
 __device__ __forceinline__ void arrive_with_pieces(std::uint32_t barrier) {

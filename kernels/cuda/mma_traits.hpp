@@ -57,6 +57,45 @@ struct MmaM16N8K8 {
   KOKKOS_INLINE_FUNCTION static constexpr int register_of_diagonal(int row) { return row % 2; }
 };
 
+/// d[16, 8] += a[16, 32] b[32, 8] of 16-bit elements by one warp, where a keeps two of every four elements of
+/// a row: 16 elements, and their places in the row, the metadata. Two instructions for neighbouring columns
+/// of a share a register of metadata.
+///
+/// PTX ISA, "Matrix Fragments for sparse mma.m16n8k32 with .f16 and .bf16 types".
+struct MmaSparseM16N8K32 {
+  static constexpr int m = 16, n = 8, k = 32;
+  static constexpr int columns_of_metadata = 64;  ///< columns of a that a register of each lane describes
+
+  using Place = MmaM16N8K16::Place;
+
+  /// The row in a, and the place among the 16 elements that the row keeps, of element `half` of register `r`
+  /// of a lane.
+  KOKKOS_INLINE_FUNCTION static constexpr Place of_a(int lane, int r, int half) {
+    return {lane / 4 + r % 2 * 8, lane % 4 * 2 + r / 2 * 8 + half};
+  }
+  /// The row and column in b of element `half` of register `r` of a lane.
+  KOKKOS_INLINE_FUNCTION static constexpr Place of_b(int lane, int r, int half) {
+    return {lane % 4 * 2 + r * 8 + half, lane / 4};
+  }
+  /// The row and column in d of register `r` of a lane.
+  KOKKOS_INLINE_FUNCTION static constexpr Place of_d(int lane, int r) { return MmaM16N8K16::of_d(lane, r); }
+
+  /// The row of a and the first of 16 columns, of 64, whose metadata a lane holds in the lower half of its
+  /// register: 4 bits for each four columns, the places of the two elements kept. The upper half is that of
+  /// the row 8 further down.
+  KOKKOS_INLINE_FUNCTION static constexpr Place of_metadata(int lane) { return {lane / 4, lane % 4 * 16}; }
+
+  /// For an a with 16 bytes for each 8 elements that a row keeps: the row, and the half of the 16 elements,
+  /// whose address a lane gives to `load_matrices`.
+  KOKKOS_INLINE_FUNCTION static constexpr int row_of_address(int lane) { return lane % 16; }
+  KOKKOS_INLINE_FUNCTION static constexpr int half_of_address(int lane) { return lane / 16; }
+  /// For a b stored by columns, with 16 bytes for each 8 rows: the column, and the eight rows of 32, whose
+  /// address a lane gives to `load_matrices`. For a b stored by rows, with 16 bytes for each 8 columns, a
+  /// lane gives that of row `lane` to `load_matrices_transposed`.
+  KOKKOS_INLINE_FUNCTION static constexpr int column_of_address(int lane) { return lane % 8; }
+  KOKKOS_INLINE_FUNCTION static constexpr int rows_of_address(int lane) { return lane / 8; }
+};
+
 /// How 16-byte pieces of 128-byte rows are placed in shared memory so that the same piece of any 8 rows with
 /// different remainders modulo 8 can be read without bank conflicts: piece c of row r at place c ^ (r % 8).
 /// The copy engine calls it the 128-byte swizzle; it begins at multiples of 1024 bytes.

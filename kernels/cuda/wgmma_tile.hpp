@@ -15,6 +15,7 @@
 #include "cluster.hpp"
 #include "mma.hpp"
 #include "mma_traits.hpp"
+#include "tiled_product.hpp"
 #include "warp.hpp"
 #include "wgmma.hpp"
 #include "wgmma_traits.hpp"
@@ -56,42 +57,13 @@ struct WgmmaTile {
   static_assert(can_be_shared || Groups > 2);
 };
 
-/// D = f(A B).
-/// @tparam E  the epilogue f: kernels/epilogue/epilogue.hpp
-template <class Out, class E>
-struct TiledProduct {
-  using value_type = Out;
-  static constexpr bool epilogue_is_identity = E::is_identity;
-  std::int64_t m = 0, n = 0, k = 0;
-  Out* d = nullptr;          ///< [m, n], or [n, m] where it is stored by columns
-  bool accumulates = false;  ///< D += f(A B)
-  E epilogue;                ///< takes coordinates in the order in which D is stored
-};
-
 namespace detail {
-
-/// Two floats as neighbouring 16-bit floats, the first in the lower half.
-template <class Out>
-__device__ __forceinline__ std::uint32_t narrowed(float first, float second) {
-  std::uint32_t out;
-  if constexpr (std::is_same_v<Out, half>)
-    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(second), "f"(first));
-  else
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(second), "f"(first));
-  return out;
-}
 
 /// Adds what the result holds to the sums of a tile.
 template <bool DIsByRows, class Product, int Count>
 __device__ __forceinline__ void add_result(const Product& product, std::int64_t row, std::int64_t column,
                                            int thread, float (&sums)[Count]) {
-#pragma unroll
-  for (int r = 0; r < Count; ++r) {
-    const auto place = Wgmma::of_d(thread, r);
-    const std::int64_t i = row + place.row, j = column + place.column;
-    if (i < product.m && j < product.n)
-      sums[r] += static_cast<float>(product.d[DIsByRows ? i * product.n + j : j * product.m + i]);
-  }
+  add_result_at<DIsByRows>(product, row, column, [thread](int r) { return Wgmma::of_d(thread, r); }, sums);
 }
 
 /// Which block of a cluster adds up and stores a part of a tile's columns.
@@ -112,14 +84,10 @@ __device__ __forceinline__ void store_tile(const Product& product, char* staged,
   using Staged = std::conditional_t<has_epilogue, float, Out>;
   constexpr int columns = Config::columns_at_a_time;
   constexpr int length = DIsByRows ? columns : Wgmma::m, lines = DIsByRows ? Wgmma::m : columns;
-  constexpr int in_piece = 16 / static_cast<int>(sizeof(Out));  // elements
   constexpr int pitch = length + 16 / static_cast<int>(sizeof(Staged));
   constexpr int staged_bytes = lines * pitch * static_cast<int>(sizeof(Staged));
   static_assert(staged_bytes <= Config::staged_bytes_of_group);
-  const std::int64_t line_length = DIsByRows ? product.n : product.m;
-  const std::int64_t lines_of_all = DIsByRows ? product.m : product.n;
-  const bool is_aligned =
-      line_length % in_piece == 0 && reinterpret_cast<std::uintptr_t>(product.d) % 16 == 0;
+  const auto all = ResultLines<Out>::template of<DIsByRows>(product);
   // Where the first of this thread's pieces goes. For 16-bit elements, four 8 x 8 matrices are stored
   // together: two below each other, and the two beside them.
   const auto first = Wgmma::of_d(thread, 0);
@@ -156,36 +124,9 @@ __device__ __forceinline__ void store_tile(const Product& product, char* staged,
       }
     }
     sync();
-    const std::int64_t first_line = DIsByRows ? row : column + part * columns;
-    const std::int64_t first_place = DIsByRows ? column + part * columns : row;
-    constexpr int pieces = length / in_piece;  // pieces per line
-#pragma unroll(has_epilogue ? 1 : 4)
-    for (int piece = thread; piece < lines * pieces; piece += Wgmma::threads) {
-      const std::int64_t line = first_line + piece / pieces, place = first_place + piece % pieces * in_piece;
-      if (line >= lines_of_all || place >= line_length) continue;
-      const Staged* const staged_piece = of_part + piece / pieces * pitch + piece % pieces * in_piece;
-      Out* const to = product.d + line * line_length + place;
-      if constexpr (has_epilogue) {
-        const auto value = [&](int e) {
-          float out = product.epilogue(staged_piece[e], line, place + e);
-          if (product.accumulates) out += static_cast<float>(to[e]);
-          return static_cast<Out>(out);
-        };
-        if (is_aligned) {  // and so whole: without a branch, all that the epilogue reads is loaded together
-          alignas(16) Out values[in_piece];
-#pragma unroll
-          for (int e = 0; e < in_piece; ++e) values[e] = value(e);
-          *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(values);
-        } else {
-#pragma unroll 1
-          for (int e = 0; e < in_piece && place + e < line_length; ++e) to[e] = value(e);
-        }
-      } else if (is_aligned) {
-        *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(staged_piece);
-      } else {
-        for (int e = 0; e < in_piece && place + e < line_length; ++e) to[e] = staged_piece[e];
-      }
-    }
+    store_lines<lines, length, pitch, Wgmma::threads>(product, all, of_part,
+                                                      DIsByRows ? row : column + part * columns,
+                                                      DIsByRows ? column + part * columns : row, thread);
   }
 }
 

@@ -48,6 +48,7 @@
 #ifdef SPOROS_HAVE_CUSPARSELT
 #include "../two_four/cuda/cusparselt_candidate.hpp"
 #endif
+#include "../two_four/cuda/warps_candidate.hpp"
 #endif
 
 namespace sporos {
@@ -69,7 +70,8 @@ using KernelCandidates = TypeList<
     gpu::SpmvByTiles, gpu::SpmmByGroups, gpu::SpmmOnTensorCores, gpu::SpmmBySplitTiles, gpu::SpmmByWindows,
     gpu::SpmmIntoColumns, gpu::SpmmFromSharedRows, gpu::SddmmByWarps, gpu::SddmmByTiles, gpu::SddmmByWindows,
     gpu::SddmmByNonzeros, gpu::MttkrpByNonzeros, gpu::GemmByCublas, gpu::NmByGathering, gpu::NmByBlocks,
-    gpu::NmTransposed, gpu::TwoFourOnTensorCores, gpu::SpgemmByBins, gpu::SparseSumByMatches,
+    gpu::NmTransposed, gpu::TwoFourOnTensorCores, gpu::TwoFourByWarps, gpu::SpgemmByBins,
+    gpu::SparseSumByMatches,
 #ifdef SPOROS_HAVE_CUSPARSELT
     gpu::TwoFourByCusparselt,
 #endif

@@ -3,6 +3,7 @@
 /// Layers with 2:4 sparse weights, y = x w^T in halfs, beside cuBLAS's product with dense weights and, where
 /// it is found, cuSPARSELt's, with its default algorithm and with the one that its search finds.
 ///
+/// `sporos_by_warps` is the product by the kernel for GPUs that lack the instructions of Hopper.
 /// `layer` is the product with a bias and an activation, y = max(x w^T + b, 0), in the kernel's epilogue;
 /// `layer_in_two_passes`, in a pass of its own.
 ///
@@ -46,17 +47,21 @@ void add_layer(std::int64_t m, const Matrix<half>& unpruned, const Tensor<half, 
         20.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(inner),
         benchmark::Counter::kIsIterationInvariantRate);
   };
-  add(
-      "two_four/sporos" + tail,
-      [=](benchmark::State& state) {
-        auto layer = plan(assign(y(i, j), x(i, k) * w(j, k)));
-        measure_graph(state, [&] { layer.run(); });
-        count(state);
-        multiply(x, convert<DenseMatrix<>>(w), peer_y);
-        state.counters["difference"] = difference(convert<DenseMatrix<>, float>(y).values(),
-                                                  convert<DenseMatrix<>, float>(peer_y).values());
-      },
-      10);
+  const auto add_product = [&](const char* name, const auto& statement) {
+    add(
+        name + tail,
+        [=](benchmark::State& state) {
+          auto layer = plan(statement);
+          measure_graph(state, [&] { layer.run(); });
+          count(state);
+          multiply(x, convert<DenseMatrix<>>(w), peer_y);
+          state.counters["difference"] = difference(convert<DenseMatrix<>, float>(y).values(),
+                                                    convert<DenseMatrix<>, float>(peer_y).values());
+        },
+        10);
+  };
+  add_product("two_four/sporos", assign(y(i, j), x(i, k) * w(j, k)));
+  add_product("two_four/sporos_by_warps", assign(y(i, j), x(i, k) * w(j, k)).use<gpu::TwoFourByWarps>());
   const Tensor<half, DenseVector, Cuda> b({n});
   const auto activated = [=] { return map(Relu{}, sum(k, x(i, k) * w(j, k)) + b(j)); };
   add(

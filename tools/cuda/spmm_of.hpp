@@ -100,7 +100,7 @@ class DeviceSpmm : DeviceOperands<Value> {
   void two_four() {
     if constexpr (is_narrow_float_v<Value>) {
       compute(in_windows(), [&](const auto& statement) {
-        run_statement_by<gpu::TwoFourOnTensorCores>(statement, settings_, out_.run);
+        run_statement_by<gpu::TwoFourOnTensorCores, gpu::TwoFourByWarps>(statement, settings_, out_.run);
       });
     } else {
       throw UsageError(text("--plan 2:4 does not take values of type ", to_string(settings_.value),

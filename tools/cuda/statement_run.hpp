@@ -71,9 +71,10 @@ void run_statement(const S& statement, const DeviceSettings& settings, DeviceRun
   out.times = times_of(settings.repeats, run);
 }
 
-/// Does the same for a statement that one candidate has to run, that of the plan in the settings.
-/// @throws UsageError with the candidate's reason for declining it
-template <class Candidate, class S>
+/// Does the same for a statement that a candidate of the plan in the settings has to run: the first of them
+/// that takes it.
+/// @throws UsageError with the last one's reason for declining it
+template <class Candidate, class... Others, class S>
 void run_statement_by(const S& statement, const DeviceSettings& settings, DeviceRun& out) {
   const std::string refused = text("--plan ", to_string(settings.plan), ": ", Candidate::name);
   const auto forced = statement.template use<Candidate>();
@@ -82,8 +83,12 @@ void run_statement_by(const S& statement, const DeviceSettings& settings, Device
                           ": it computes ", Candidate::takes));
   } else {
     const auto offer = sporos::detail::offer_of<Candidate>(forced, Use::often);
-    if (!offer.takes()) throw UsageError(text(refused, " does not take these matrices: ", offer.reason()));
-    run_statement(forced, settings, out, [](auto& product) { product.run(); });
+    if (offer.takes())
+      run_statement(forced, settings, out, [](auto& product) { product.run(); });
+    else if constexpr (sizeof...(Others) > 0)
+      run_statement_by<Others...>(statement, settings, out);
+    else
+      throw UsageError(text(refused, " does not take these matrices: ", offer.reason()));
   }
 }
 

@@ -16,6 +16,7 @@
 #include "../../cuda/ring.hpp"
 #include "../../cuda/tensor_map.hpp"
 #include "../../cuda/wgmma_tile.hpp"
+#include "operands.hpp"
 #include "tiles.hpp"
 
 namespace sporos::gpu {
@@ -73,16 +74,6 @@ struct TwoFourMaps {
   CUtensorMap a;  ///< [m, k / 2], the elements each row keeps: boxes of block_m x 64
   CUtensorMap b;  ///< [k, n] by rows or by columns: boxes of lines_of_box x 64, or of some of their lines
   CUtensorMap metadata;  ///< [m, k / 16] of 16 bits: boxes of block_m x 8 per stage
-};
-
-/// The operands in the GPU's memory, in arrays aligned to 16 bytes.
-template <class T>
-struct TwoFourOperands {
-  const T* values;               ///< [m, padded_k / 2]: the elements that each row keeps
-  const std::uint8_t* metadata;  ///< [m, padded_k / 8]
-  std::int64_t padded_k;         ///< a multiple of 128
-  const T* b;
-  std::int64_t rows_of_b, columns_of_b, stride_of_b;  ///< as B is stored; the stride is a multiple of 8
 };
 
 namespace detail {

@@ -116,6 +116,12 @@ TEST(CudaBatchesWithEpilogues, OfTwoFourProducts) {
   expect_epilogues<gpu::TwoFourOnTensorCores, half, TwoFour, false, true>({5, 100, 520, 260});
   expect_epilogues<gpu::TwoFourOnTensorCores, half, TwoFour, false, true>({2, 5, 7, 0});
 }
+TEST(CudaBatchesWithEpilogues, OfTwoFourProductsByWarps) {
+  for (const std::int64_t rows : {64, 33, 1})
+    expect_epilogues<gpu::TwoFourByWarps, half, TwoFour, false, true>({3, rows, 130, 96});
+  expect_epilogues<gpu::TwoFourByWarps, half, TwoFour, false, true>({5, 100, 520, 260});
+  expect_epilogues<gpu::TwoFourByWarps, half, TwoFour, false, true>({2, 5, 7, 0});
+}
 
 /// A pass of its own over the sums would take longer.
 TEST(CudaBatchesWithEpilogues, AreComputedAtOnceUnlessForced) {

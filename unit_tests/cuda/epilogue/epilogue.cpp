@@ -126,6 +126,10 @@ TEST(CudaEpilogues, OfTwoFourProducts) {
   expect_all_layers<gpu::TwoFourOnTensorCores, half, half, TwoFour, Statements::all>();
   expect_all_layers<gpu::TwoFourOnTensorCores, bfloat16, float, TwoFour>();
 }
+TEST(CudaEpilogues, OfTwoFourProductsByWarps) {
+  expect_all_layers<gpu::TwoFourByWarps, half, half, TwoFour, Statements::all>();
+  expect_all_layers<gpu::TwoFourByWarps, bfloat16, float, TwoFour>();
+}
 TEST(CudaEpilogues, OfNmProductsOnTensorCores) {
   expect_all_layers<gpu::NmByGathering, half, half, NM<2, 8, 32, 1>, Statements::all>();
   expect_all_layers<gpu::NmByGathering, float, float, NM<2, 8, 32, 1>>();
@@ -180,9 +184,12 @@ TEST(CudaEpilogues, OfProductsFromTheLeft) {
   const auto device_b = b.copy_to<Cuda>();
   const auto device_Y = poisoned<half, DenseMatrix<>>({200, 70});
   Y(i, j) = map(Relu{}, sum(k, W(i, k) * X(k, j)) - b(i));
-  assign(device_Y(i, j), map(Relu{}, sum(k, device_W(i, k) * device_X(k, j)) - device_b(i)))
-      .use<gpu::TwoFourOnTensorCores>()
-      .run();
+  const auto statement =
+      assign(device_Y(i, j), map(Relu{}, sum(k, device_W(i, k) * device_X(k, j)) - device_b(i)));
+  statement.use<gpu::TwoFourOnTensorCores>().run();
+  expect_equal_tensors(Y, device_Y);
+  Kokkos::deep_copy(device_Y.values(), half(-77.0f));
+  statement.use<gpu::TwoFourByWarps>().run();
   expect_equal_tensors(Y, device_Y);
 }
 
@@ -215,6 +222,7 @@ void expect_gelu() {
 }
 TEST(CudaEpilogues, GeluOfSums) {
   expect_gelu<gpu::TwoFourOnTensorCores, half, TwoFour>();
+  expect_gelu<gpu::TwoFourByWarps, half, TwoFour>();
   expect_gelu<gpu::NmByGathering, half, NM<4, 8, 32, 1>>();
   expect_gelu<gpu::NmByGathering, float, NM<4, 8, 32, 1>>();
   expect_gelu<gpu::NmByBlocks, float, NM<4, 8, 32, 1>>();

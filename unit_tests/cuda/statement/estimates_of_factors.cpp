@@ -127,6 +127,8 @@ TEST(CudaEstimateOfFactors, BoundsTwoFourProducts) {
     const auto statement = assign(C(i, j), A(i, k) * B(k, j));
     expect_bounded_by<gpu::TwoFourOnTensorCores>(statement);
     expect_bounded_by<gpu::TwoFourOnTensorCores>(statement.with_constant_operands());
+    expect_bounded_by<gpu::TwoFourByWarps>(statement);
+    expect_bounded_by<gpu::TwoFourByWarps>(statement.with_constant_operands());
   }
 }
 

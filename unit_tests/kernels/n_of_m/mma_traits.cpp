@@ -65,6 +65,67 @@ TEST(MmaTraits, LanesAddressEveryColumnAndHalfOfRowsOnce) {
   EXPECT_EQ(*seen.rbegin(), std::pair(15, 1));
 }
 
+TEST(MmaTraits, LanesHoldEveryElementOfASparseOperandOnce) {
+  using Sparse = MmaSparseM16N8K32;
+  std::set<std::pair<int, int>> of_a, of_b, of_metadata;
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int r = 0; r < 4; ++r)
+      for (int half = 0; half < 2; ++half) {
+        const auto a = Sparse::of_a(lane, r, half), b = Sparse::of_b(lane, r, half);
+        ASSERT_TRUE(a.row >= 0 && a.row < Sparse::m && a.column >= 0 && a.column < Sparse::k / 2);
+        ASSERT_TRUE(b.row >= 0 && b.row < Sparse::k && b.column >= 0 && b.column < Sparse::n);
+        EXPECT_TRUE(of_a.insert({a.row, a.column}).second);
+        EXPECT_TRUE(of_b.insert({b.row, b.column}).second);
+      }
+    for (const int below : {0, 8}) {
+      const auto place = Sparse::of_metadata(lane);
+      ASSERT_TRUE(place.row < 8 && place.column % 16 == 0);
+      EXPECT_TRUE(of_metadata.insert({place.row + below, place.column}).second);
+    }
+  }
+  EXPECT_EQ(of_a.size(), 16u * 16);
+  EXPECT_EQ(of_b.size(), 32u * 8);
+  EXPECT_EQ(of_metadata.size(), 16u * (Sparse::columns_of_metadata / 16));
+  EXPECT_EQ(*of_metadata.rbegin(), std::pair(15, 48));
+}
+
+/// As in the tables and figures of the PTX ISA: of the four columns of a window, a lane holds the two
+/// elements that are kept; lanes 0 and 1 of four hold the metadata of the instruction with selector 0, lanes
+/// 2 and 3 that of the one with selector 1.
+TEST(MmaTraits, LanesHoldTheSparseElementsThatTheInstructionSays) {
+  using Sparse = MmaSparseM16N8K32;
+  static_assert(Sparse::of_a(0, 0, 1) == Sparse::Place{0, 1});
+  static_assert(Sparse::of_a(5, 1, 0) == Sparse::Place{9, 2});
+  static_assert(Sparse::of_a(6, 2, 1) == Sparse::Place{1, 13});
+  static_assert(Sparse::of_a(31, 3, 1) == Sparse::Place{15, 15});
+  static_assert(Sparse::of_b(5, 3, 1) == Sparse::Place{27, 1});
+  static_assert(Sparse::of_b(31, 1, 0) == Sparse::Place{14, 7});
+  static_assert(Sparse::of_d(31, 3) == Sparse::Place{15, 7});
+  static_assert(Sparse::of_metadata(0) == Sparse::Place{0, 0});
+  static_assert(Sparse::of_metadata(1) == Sparse::Place{0, 16});
+  static_assert(Sparse::of_metadata(30) == Sparse::Place{7, 32});
+}
+
+/// A matrix of eight lines of 16 bytes gives each lane two neighbours of line `lane / 4`, or with
+/// `transposed` of the eight elements in place `lane / 4` of all lines: what the lanes hold comes from the
+/// lines whose addresses they give.
+TEST(MmaTraits, LoadedMatricesAreTheSparseInstructionsOperands) {
+  using Sparse = MmaSparseM16N8K32;
+  for (int lane = 0; lane < 32; ++lane)
+    for (int r = 0; r < 4; ++r)
+      for (int half = 0; half < 2; ++half) {
+        const int line = lane / 4, in_line = lane % 4 * 2 + half;
+        const int of_line = r * 8 + line,
+                  of_transposed = r * 8 + in_line;  // the lanes that give the addresses
+        EXPECT_EQ(
+            Sparse::of_a(lane, r, half),
+            (Sparse::Place{Sparse::row_of_address(of_line), Sparse::half_of_address(of_line) * 8 + in_line}));
+        EXPECT_EQ(Sparse::of_b(lane, r, half), (Sparse::Place{Sparse::rows_of_address(of_line) * 8 + in_line,
+                                                              Sparse::column_of_address(of_line)}));
+        EXPECT_EQ(Sparse::of_b(lane, r, half), (Sparse::Place{of_transposed, line}));
+      }
+}
+
 TEST(MmaTraits, ALaneOfFourHoldsEightConsecutiveColumns) {
   for (int t = 0; t < 4; ++t)
     for (int e = 0; e < 8; ++e) {
