@@ -26,23 +26,34 @@ struct Component {
   std::int64_t bytes = 0;
 };
 
+namespace detail {
+
+/// Calls visit(role, level, name, array) for each array of a tensor.
+template <AnyTensor T, class Visit>
+void for_each_component(const T& t, const Visit& visit) {
+  t.for_each_level([&](auto k, const auto& storage) {
+    storage.for_each_array(
+        [&](Role role, const char* name, const auto& array) { visit(role, int{k}, name, array); });
+  });
+  visit(T::format_type::is_dense ? Role::dense : Role::values, -1, "values", t.values());
+}
+
+}  // namespace detail
+
 /// The arrays of `t`: the levels from outermost to innermost, then the values. A dense tensor has only one
 /// array, whose role is `dense`.
+///
+/// Kernels that multiply on tensor cores take the arrays by their roles, and choose by role how each lies in
+/// shared memory (`kernels/cuda/operand_layout.hpp`).
 template <AnyTensor T>
 std::vector<Component> components(const T& t) {
   std::vector<Component> out;
-  const auto add = [&](Role role, int level, std::string name, const auto& array) {
+  detail::for_each_component(t, [&](Role role, int level, const char* name, const auto& array) {
     using element = typename std::decay_t<decltype(array)>::value_type;
     const auto count = static_cast<std::int64_t>(array.extent(0));
-    out.push_back({role, level, std::move(name), value_name<element>(), array.data(), count,
-                   count * static_cast<std::int64_t>(sizeof(element))});
-  };
-  t.for_each_level([&](auto k, const auto& storage) {
-    storage.for_each_array([&](Role role, const char* name, const auto& array) {
-      add(role, k, text("level ", static_cast<int>(k), ' ', name), array);
-    });
+    out.push_back({role, level, level < 0 ? name : text("level ", level, ' ', name), value_name<element>(),
+                   array.data(), count, count * static_cast<std::int64_t>(sizeof(element))});
   });
-  add(T::format_type::is_dense ? Role::dense : Role::values, -1, "values", t.values());
   return out;
 }
 
@@ -61,6 +72,28 @@ constexpr std::string_view to_string(Role role) {
       return "metadata";
   }
   return "unknown";
+}
+
+/// The array of `t` with role R and elements of type E, or one of several in the order of `components`: its
+/// first element, in the tensor's memory space. It allocates nothing, so that kernels can call it in each
+/// run.
+/// @param number  which of several such arrays
+/// @throws FormatError  if the tensor has no such array
+template <Role R, class E, AnyTensor T>
+const E* component(const T& t, int number = 0) {
+  const E* data = nullptr;
+  bool is_found = false;
+  detail::for_each_component(t, [&](Role role, int, const char*, const auto& array) {
+    if constexpr (std::is_same_v<typename std::decay_t<decltype(array)>::non_const_value_type, E>)
+      if (role == R && number-- == 0) {
+        data = array.data();
+        is_found = true;
+      }
+  });
+  if (!is_found)
+    throw FormatError(text("a tensor of levels ", T::format_type::str(), " has too few arrays of ",
+                           value_name<E>(), " whose role is ", to_string(R)));
+  return data;
 }
 
 }  // namespace sporos

@@ -154,5 +154,9 @@ template <ReadOnlyTensor T>
 std::vector<Component> components(const T& t) {
   return components(detail::readable(t));
 }
+template <Role R, class E, ReadOnlyTensor T>
+const E* component(const T& t, int number = 0) {
+  return component<R, E>(detail::readable(t), number);
+}
 
 }  // namespace sporos

@@ -176,7 +176,8 @@ __device__ __forceinline__ void mma_m16n8k16_of_zero(float (&d)[4], const std::u
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "f"(0.0f));
 }
 
-/// Copies up to 16 bytes to shared memory, without the copy engine, and writes zeros to the rest of 16. sm_80.
+/// Copies up to 16 bytes to shared memory, without the copy engine, and writes zeros to the rest of 16.
+/// sm_80.
 __device__ __forceinline__ void copy_piece(std::uint32_t to, const void* from, int bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(__cvta_generic_to_global(from)),
                "r"(bytes)

@@ -99,6 +99,15 @@ inline CUtensorMap tensor_map(const void* at, std::int64_t rows, std::int64_t co
                                                      : CU_TENSOR_MAP_SWIZZLE_32B);
 }
 
+/// Describes an array of 16-bit elements in the boxes of an operand (operand_layout.hpp): `rows` x `columns`
+/// elements, whose rows begin `stride` elements apart.
+/// @param readers  blocks that copy a box together, the same number of lines each
+template <class Layout>
+CUtensorMap operand_map(const void* at, std::int64_t rows, std::int64_t columns, std::int64_t stride,
+                        int readers = 1) {
+  return tensor_map(at, rows, columns, stride, Layout::box_lines / readers, Layout::box_columns);
+}
+
 /// Describes several such matrices that lie one after another, in boxes of 64 columns.
 inline CUtensorMap tensor_map_of_matrices(const void* at, std::int64_t matrices, std::int64_t rows,
                                           std::int64_t columns, std::int64_t stride, int box_rows) {

@@ -15,6 +15,7 @@
 #include "cluster.hpp"
 #include "mma.hpp"
 #include "mma_traits.hpp"
+#include "operand_layout.hpp"
 #include "tiled_product.hpp"
 #include "warp.hpp"
 #include "wgmma.hpp"
@@ -41,8 +42,10 @@ struct WgmmaTile {
   /// memory for the stages.
   static constexpr int columns_at_a_time = Groups == 2 ? 64 : 32, parts = block_n / columns_at_a_time;
   static constexpr int sums_of_part = columns_at_a_time / 2;  ///< sums per thread
+  template <class T, bool IsByRows>
+  using Part = OperandLayout<Role::dense, Operand::d, T, IsByRows, Wgmma::m, columns_at_a_time>;
   /// Room for two parts of 16-bit elements, or one of floats.
-  static constexpr int staged_bytes_of_group = 2 * 64 * (columns_at_a_time * 2 + 16);
+  static constexpr int staged_bytes_of_group = 2 * Part<half, true>::bytes;
   static constexpr int staged_bytes = warpgroups * staged_bytes_of_group;
 
   static constexpr int most_shared_bytes = 227 * 1024;  ///< one block has a multiprocessor to itself
@@ -82,11 +85,9 @@ __device__ __forceinline__ void store_tile(const Product& product, char* staged,
   using Out = typename Product::value_type;
   constexpr bool has_epilogue = !Product::epilogue_is_identity;
   using Staged = std::conditional_t<has_epilogue, float, Out>;
-  constexpr int columns = Config::columns_at_a_time;
-  constexpr int length = DIsByRows ? columns : Wgmma::m, lines = DIsByRows ? Wgmma::m : columns;
-  constexpr int pitch = length + 16 / static_cast<int>(sizeof(Staged));
-  constexpr int staged_bytes = lines * pitch * static_cast<int>(sizeof(Staged));
-  static_assert(staged_bytes <= Config::staged_bytes_of_group);
+  using Part = typename Config::template Part<Staged, DIsByRows>;
+  constexpr int columns = Config::columns_at_a_time, lines = Part::lines, pitch = Part::pitch;
+  static_assert(Part::bytes <= Config::staged_bytes_of_group);
   const auto all = ResultLines<Out>::template of<DIsByRows>(product);
   // Where the first of this thread's pieces goes. For 16-bit elements, four 8 x 8 matrices are stored
   // together: two below each other, and the two beside them.
@@ -98,7 +99,7 @@ __device__ __forceinline__ void store_tile(const Product& product, char* staged,
       sizeof(Staged) == 2 ? matrix / 2 * 8 + (DIsByRows ? 0 : line_of_matrix) : first.column;
   const int at_first = DIsByRows ? first_row * pitch + first_column : first_column * pitch + first_row;
   // Two parts fit if elements have 16 bits: while one is read, the next is written.
-  constexpr bool alternates = staged_bytes * 2 <= Config::staged_bytes_of_group;
+  constexpr bool alternates = Part::bytes * 2 <= Config::staged_bytes_of_group;
 #pragma unroll
   for (int part = 0; part < Config::parts; ++part) {
     if (block_of_part(part, blocks) != rank) continue;
@@ -124,10 +125,21 @@ __device__ __forceinline__ void store_tile(const Product& product, char* staged,
       }
     }
     sync();
-    store_lines<lines, length, pitch, Wgmma::threads>(product, all, of_part,
-                                                      DIsByRows ? row : column + part * columns,
-                                                      DIsByRows ? column + part * columns : row, thread);
+    store_lines<lines, Part::line, pitch, Wgmma::threads>(product, all, of_part,
+                                                          DIsByRows ? row : column + part * columns,
+                                                          DIsByRows ? column + part * columns : row, thread);
   }
+}
+
+/// Has the copy engine copy a tile of an operand (operand_layout.hpp) to shared memory.
+/// @param across, k  where the tile begins: a row of a, or a column of b, and an element along the sum
+template <class Layout>
+__device__ __forceinline__ void copy_operand(std::uint32_t to, const CUtensorMap* from, int across, int k,
+                                             std::uint32_t barrier) {
+#pragma unroll
+  for (int box = 0; box < Layout::boxes; ++box)
+    ptx::copy_box(to + box * Layout::box_bytes, from, Layout::column(box, across, k), Layout::row(across, k),
+                  barrier);
 }
 
 /// Adds up the sums of all blocks of a cluster; each block does so for the parts it stores. It puts what

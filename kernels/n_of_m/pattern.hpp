@@ -19,8 +19,8 @@ template <class Operands>
 struct NmPattern : SparseTimesDense<NmPattern<Operands>, Operands, FactorsOfSums> {
   template <class C, class B, class A>
   static constexpr bool fits() {
-    if constexpr (Operands::template is_result<C> && is_dense_matrix<A> &&
-                  NmTraits<typename B::format>::is && Operands::template computes<C, A, B>)
+    if constexpr (Operands::template is_result<C> && is_dense_matrix<A> && NmTraits<typename B::format>::is &&
+                  Operands::template computes<C, A, B>)
       return NmTraits<typename B::format>::along == 0
                  ? binds<C, A, B>("ij", "ik", "kj") || binds<C, A, B>("ij", "ki", "kj")
                  : binds<C, A, B>("ij", "ik", "jk") || binds<C, A, B>("ij", "ki", "jk");

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "../../core/components.hpp"
 #include "pattern.hpp"
 
 namespace sporos {
@@ -42,8 +43,8 @@ NmView<typename TensorType::value_type> nm_view(const TensorType& b) {
   out.unit = Traits::unit;
   out.window_stride = Traits::along == 0 ? parts(out.columns, Traits::unit) * Traits::kept : Traits::kept;
   out.unit_stride = Traits::along == 0 ? Traits::kept : parts(out.rows, Traits::window) * Traits::kept;
-  out.indices = b.template level<2>().indices.data();
-  out.values = b.values().data();
+  out.indices = component<Role::metadata, std::uint8_t>(b);
+  out.values = component<Role::values, typename TensorType::value_type>(b);
   return out;
 }
 

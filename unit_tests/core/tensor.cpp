@@ -150,4 +150,16 @@ TEST(Components, AreATensorsArraysWithTheirRoles) {
   EXPECT_EQ(to_string(of_dense[0].role), "dense");
 }
 
+TEST(Components, AreTakenByRoleAndTypeOfElements) {
+  const auto A = two_values();
+  EXPECT_EQ((component<Role::positions, std::int64_t>(A)), A.level<1>().positions.data());
+  EXPECT_EQ((component<Role::coordinates, std::int32_t>(A)), A.level<1>().coordinates.data());
+  EXPECT_EQ((component<Role::values, double>(A)), A.values().data());
+  const Tensor<double, DenseMatrix<>> dense({3, 4});
+  EXPECT_EQ((component<Role::dense, double>(dense)), dense.values().data());
+  EXPECT_THROW((void)(component<Role::values, double>(dense)), FormatError);
+  EXPECT_THROW((void)(component<Role::coordinates, std::int64_t>(A)), FormatError);
+  EXPECT_THROW((void)(component<Role::values, double>(A, 1)), FormatError);
+}
+
 }  // namespace

@@ -150,6 +150,8 @@ TEST(NofMLevels, ComponentsHaveRoles) {
     EXPECT_EQ(parts[1].level, -1);
     EXPECT_EQ(parts[1].count, t.nnz());
     EXPECT_EQ(parts[1].data, t.values().data());
+    EXPECT_EQ((component<Role::metadata, std::uint8_t>(t)), parts[0].data);
+    EXPECT_EQ((component<Role::values, double>(t)), parts[1].data);
     EXPECT_EQ(parts[0].bytes + parts[1].bytes, t.bytes());
   };
   // Values [k N / M, n] and a byte for each kept unit; 2 bits for each kept value of 2:4.
@@ -159,6 +161,10 @@ TEST(NofMLevels, ComponentsHaveRoles) {
   const auto of_dense = components(random_dense({8, 6}, 1));
   ASSERT_EQ(of_dense.size(), 1u);
   EXPECT_EQ(of_dense[0].role, Role::dense);
+  const auto message =
+      message_of<FormatError>([] { (void)component<Role::metadata, std::uint8_t>(random_dense({8, 6}, 1)); });
+  EXPECT_TRUE(contains(message, "Dense(d0), Dense(d1)"));
+  EXPECT_TRUE(contains(message, "uint8 whose role is metadata"));
 }
 
 TEST(NofMLevels, TooManyEntriesOfAWindowAreRefusedByItsNumber) {

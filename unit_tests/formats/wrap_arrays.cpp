@@ -84,6 +84,7 @@ TEST(WrapArrays, WhatReadsATensorTakesOneThatIsOnlyRead) {
   EXPECT_EQ(at(relabel<1, 0>(A), {1, 2}), 6);
   static_assert(is_read_only_v<decltype(relabel<1, 0>(A))>);
   EXPECT_EQ(components(A).size(), 3u);
+  EXPECT_EQ((component<Role::values, double>(A)), arrays.values.data());
   std::ostringstream out;
   out << A;
   print(out, A);

@@ -148,6 +148,9 @@ TEST(ABitmap, HasComponentsOfMetadata) {
   EXPECT_EQ(parts[1].count, 4);
   EXPECT_EQ(parts[2].role, Role::values);
   EXPECT_EQ(t.bytes(), 3 * 8 + 4 * 8 + 3 * 8);
+  EXPECT_EQ((component<Role::metadata, std::uint64_t>(t)), parts[0].data);
+  EXPECT_EQ((component<Role::metadata, std::int64_t>(t)), parts[1].data);
+  EXPECT_THROW((void)(component<Role::metadata, std::int64_t>(t, 1)), FormatError);
 }
 
 TEST(ABitmap, IsDrawnAndTransposed) {

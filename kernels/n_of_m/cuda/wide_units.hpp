@@ -44,9 +44,10 @@ struct NmGroupConfig
     : WgmmaTile<BlockN, (NmGroups::columns + BlockN) * NmGroups::stage_rows * 2, BlockN == 256 ? 1 : 2> {
   using value_type = T;
   static constexpr int stage_rows = NmGroups::stage_rows;
-  static constexpr int box_bytes = stage_rows * Swizzle128::row_bytes;  ///< each row is a line of 64 elements
-  static constexpr int sparse_bytes = NmGroups::columns / 64 * box_bytes;
-  static constexpr int pieces_of_row = BlockN / 8;  ///< of 16 bytes
+  using Values = OperandLayout<Role::values, Operand::a, T, false, NmGroups::columns, stage_rows>;
+  using Dense = OperandLayout<Role::dense, Operand::b, T, true, BlockN, stage_rows>;
+  static_assert(NmGroupConfig::stage_bytes == Values::bytes + Dense::bytes);
+  static constexpr int pieces_of_row = BlockN / Dense::aligned_columns;  ///< of 16 bytes
   /// Registers per thread that copies, and per thread that multiplies: together no more than the block starts
   /// with.
   static constexpr int registers_to_copy = BlockN == 256 ? 72 : 48,
@@ -136,7 +137,7 @@ __global__ __launch_bounds__(Config::threads,
     const int copier = static_cast<int>(threadIdx.x) - multiplying;
     const int piece = copier % Config::pieces_of_row, line_0 = copier / Config::pieces_of_row;
     const std::uint32_t of_piece =
-        Config::sparse_bytes + static_cast<std::uint32_t>(piece / 8 * Config::box_bytes);
+        Config::Values::bytes + static_cast<std::uint32_t>(piece / 8 * Config::Dense::box_bytes);
     std::uint32_t parity = 1;
     for (int tile = first_tile; tile < tiles; tile += tiles_at_a_time) {
       const std::int64_t line = std::int64_t{tile % row_tiles} * product.k;  // of the packed matrix
@@ -161,10 +162,10 @@ __global__ __launch_bounds__(Config::threads,
         const std::uint32_t at = stage_0 + stage * Config::stage_bytes, full = full_0 + stage * 8;
         ptx::wait(empty_0 + stage * 8, parity);
         if (copier == 0) {
-          ptx::arrive_expecting(full, Config::sparse_bytes);
+          ptx::arrive_expecting(full, Config::Values::bytes);
 #pragma unroll
-          for (int box = 0; box < NmGroups::columns / 64; ++box)
-            ptx::copy_box(at + box * Config::box_bytes, &values, box * 64,
+          for (int box = 0; box < Config::Values::boxes; ++box)
+            ptx::copy_box(at + box * Config::Values::box_bytes, &values, Config::Values::column(box, 0, 0),
                           static_cast<int>(line) + s * Config::stage_rows, full);
         }
 #pragma unroll
@@ -212,18 +213,15 @@ __global__ __launch_bounds__(Config::threads,
 #pragma unroll 1
     for (int s = begin; s < end; ++s) {
       const std::uint32_t at = stage_0 + stage * Config::stage_bytes;
-      const std::uint64_t of_sparse =
-          SharedMatrix::describe(at + group * Config::box_bytes, SharedMatrix::Lines::of_128_bytes);
-      const std::uint64_t of_dense = SharedMatrix::describe(
-          at + Config::sparse_bytes, SharedMatrix::Lines::of_128_bytes, Config::box_bytes);
+      const std::uint64_t of_values = Config::Values::describe(at, group),
+                          of_dense = Config::Dense::describe(at + Config::Values::bytes);
       ptx::wait(full_0 + stage * 8, parity);
       ptx::fence_copies();  // the pieces are not copied by the copy engine
       ptx::wgmma_fence();
 #pragma unroll
-      for (int step = 0; step < Config::stage_rows / Wgmma::k; ++step) {
-        const std::uint64_t offset = SharedMatrix::offset(step * Wgmma::k * Swizzle128::row_bytes);
-        ptx::wgmma<T, Config::block_n, true, true>(sums, of_sparse + offset, of_dense + offset);
-      }
+      for (int step = 0; step < Config::stage_rows / Wgmma::k; ++step)
+        ptx::wgmma<T, Config::block_n, Config::Values::is_transposed, Config::Dense::is_transposed>(
+            sums, of_values + Config::Values::step(step), of_dense + Config::Dense::step(step));
       ptx::wgmma_commit();
       ptx::wgmma_wait<1>();
       if (before >= 0) ptx::arrive(empty_0 + before * 8);
@@ -272,8 +270,8 @@ template <class Config, bool DIsByRows, class Product>
 void nm_group_product(const Kokkos::Cuda& space, const Product& product, const NmGroups& packing,
                       const char* packed, const typename Config::value_type* a, std::int64_t stride,
                       const TileChoice& tiles, Begins begins) {
-  const CUtensorMap values = tensor_map(packed, packing.groups * packing.kept, NmGroups::columns,
-                                        NmGroups::columns, NmGroups::stage_rows);
+  const CUtensorMap values = operand_map<typename Config::Values>(packed, packing.groups * packing.kept,
+                                                                  NmGroups::columns, NmGroups::columns);
   const std::int64_t count = ceil_div(product.m, Config::block_m) * ceil_div(product.n, Config::block_n);
   launch_clusters(begins, space, "sporos::nm_group_product",
                   &detail::nm_group_kernel<Config, DIsByRows, Product>,

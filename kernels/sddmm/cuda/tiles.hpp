@@ -34,14 +34,14 @@ struct SddmmTileConfig {
   static constexpr int threads = Size / Wgmma::m * Wgmma::threads;  ///< four warps for every 64 rows
   static constexpr int blocks = Size == 128 ? 2 : 5;                ///< at least this many per multiprocessor
   static constexpr int stage_k = 64;
-  static constexpr int operand_bytes = Size * Swizzle128::row_bytes;  ///< per stage, for C or for D
-  static constexpr int stage_bytes = 2 * operand_bytes;
+  using C = OperandLayout<Role::dense, Operand::a, T, true, Size, stage_k>;
+  using D = OperandLayout<Role::dense, Operand::b, T, false, Size, stage_k>;  ///< stored by rows, transposed
+  static constexpr int stage_bytes = C::bytes + D::bytes;
   static constexpr int most_stages = 3;
   static constexpr int pitch = Size + 8;  ///< floats from one row of sums to the next; avoids bank conflicts
   static constexpr int sums_bytes = Size * pitch * 4;
   static constexpr int batch = 8;  ///< nonzeros that a thread loads at the same time
   static_assert(Size == 64 || Size == 128, "a tile is one square of 64 or 128 rows and columns");
-  static_assert(operand_bytes % Swizzle128::alignment == 0, "operands begin where the swizzle begins");
 
   static int stages(std::int64_t inner) {
     return static_cast<int>(std::min<std::int64_t>(most_stages, ceil_div(inner, stage_k)));
@@ -105,8 +105,9 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_tiles_k
     const std::uint32_t at = stage_0 + stage * Config::stage_bytes, full = full_0 + stage * 8;
     const int k = step * Config::stage_k;
     ptx::arrive_expecting(full, Config::stage_bytes);
-    ptx::copy_box(at, &maps.c, k, tile.row_tile * Config::size, full);
-    ptx::copy_box(at + Config::operand_bytes, &maps.d, k, tile.column_tile * Config::size, full);
+    copy_operand<typename Config::C>(at, &maps.c, tile.row_tile * Config::size, k, full);
+    copy_operand<typename Config::D>(at + Config::C::bytes, &maps.d, tile.column_tile * Config::size, k,
+                                     full);
   };
   if (thread == 0)
     for (int stage = 0; stage < in.stages; ++stage) copy(stage, stage);
@@ -134,13 +135,10 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_tiles_k
 #pragma unroll 1
   for (int step = 0; step < steps; ++step) {
     const std::uint32_t at = stage_0 + stage * Config::stage_bytes;
-    const std::uint64_t c = SharedMatrix::describe(at + group * (Wgmma::m * Swizzle128::row_bytes),
-                                                   SharedMatrix::Lines::of_128_bytes);
-    const std::uint64_t d =
-        SharedMatrix::describe(at + Config::operand_bytes, SharedMatrix::Lines::of_128_bytes);
-    const auto multiply = [&](int k) {
-      const std::uint64_t offset = SharedMatrix::offset(static_cast<std::uint32_t>(k * Wgmma::k * 2));
-      ptx::wgmma<T, Config::size, false, false>(sums, c + offset, d + offset);
+    const std::uint64_t c = Config::C::describe(at, group), d = Config::D::describe(at + Config::C::bytes);
+    const auto multiply = [&](int step) {
+      ptx::wgmma<T, Config::size, Config::C::is_transposed, Config::D::is_transposed>(
+          sums, c + Config::C::step(step), d + Config::D::step(step));
     };
     constexpr int of_stage = Config::stage_k / Wgmma::k;
     const int left = static_cast<int>(ceil_div(in.inner, Wgmma::k)) - step * of_stage;

@@ -105,9 +105,10 @@ struct SddmmByTiles {
     Layout of_kept(kept);
     const SampledTiles tiles = lay_out(of_kept, in, counts).view();
     with_size(in, counts, [&]<int Size>(std::integral_constant<int, Size>) {
-      const SddmmMaps maps{tensor_map(factors.c, in.rows, in.inner, factors.stride, Size),
-                           tensor_map(factors.d, in.columns, in.inner, factors.stride, Size)};
-      sddmm_tiles<SddmmTileConfig<T, Size>>(space, in.inner, tiles, counts.of(Size), scale, maps, result);
+      using Config = SddmmTileConfig<T, Size>;
+      const SddmmMaps maps{operand_map<typename Config::C>(factors.c, in.rows, in.inner, factors.stride),
+                           operand_map<typename Config::D>(factors.d, in.columns, in.inner, factors.stride)};
+      sddmm_tiles<Config>(space, in.inner, tiles, counts.of(Size), scale, maps, result);
     });
   }
   static void explain(std::ostream& out, const SampledSizes& in, const Counts& counts) {

@@ -30,14 +30,15 @@ struct ExpandedConfig : WgmmaTile<BlockN, TileNonzeros::bytes + BlockN * TileNon
   using value_type = T;
   static constexpr bool is_dense = Form == TileForm::dense;
   static constexpr int stage_rows = TileNonzeros::columns;  ///< rows of the dense matrix
-  static constexpr int box_bytes = stage_rows * Swizzle128::row_bytes;
-  static constexpr int dense_bytes = BlockN / 64 * box_bytes;
+  using Values = OperandLayout<Role::values, Operand::a, T, true, TileNonzeros::rows, stage_rows>;
+  using Dense = OperandLayout<Role::dense, Operand::b, T, true, BlockN, stage_rows>;
   /// Threads that expand a tile together; teams take turns.
   static constexpr int team = 64, teams = ExpandedConfig::copying / team;
   static constexpr int fours_ahead = BlockN == 256 ? 6 : 8;  ///< fours that a thread loads ahead
   static constexpr int registers_to_expand = BlockN == 256 || is_dense ? 72 : 96,
                        registers_to_multiply = BlockN == 256 || is_dense ? 216 : 160;
   static_assert(TileNonzeros::rows == ExpandedConfig::block_m && teams <= ExpandedConfig::stages);
+  static_assert(TileNonzeros::bytes == Values::bytes);
 };
 
 /// D = f(A B) for A packed as tiles.
@@ -116,10 +117,8 @@ __global__ __launch_bounds__(Config::threads,
   };
 
   const auto copy_dense = [&](int stage, int row, int column) {
-    const std::uint32_t at = stage_0 + stage * Config::stage_bytes + TileNonzeros::bytes;
-#pragma unroll
-    for (int box = 0; box < Config::block_n / 64; ++box)
-      ptx::copy_box(at + box * Config::box_bytes, &dense, column + box * 64, row, full_0 + stage * 8);
+    copy_operand<typename Config::Dense>(stage_0 + stage * Config::stage_bytes + Config::Values::bytes,
+                                         &dense, column, row, full_0 + stage * 8);
   };
 
   // After each tile, the blocks of a cluster wait for each other twice: until all have put their sums into
@@ -145,7 +144,7 @@ __global__ __launch_bounds__(Config::threads,
             const int number = done + s - mine.begin, stage = number % Config::stages;
             const int row = __ldg(packed.at_column + s) * Config::stage_rows;
             ptx::wait(empty_0 + stage * 8, number / Config::stages % 2 == 0 ? 1 : 0);
-            ptx::arrive_expecting(full_0 + stage * 8, TileNonzeros::bytes + Config::dense_bytes);
+            ptx::arrive_expecting(full_0 + stage * 8, TileNonzeros::bytes + Config::Dense::bytes);
             ptx::copy_bytes(stage_0 + stage * Config::stage_bytes,
                             packed.dense + std::int64_t{s} * TileNonzeros::bytes, TileNonzeros::bytes,
                             full_0 + stage * 8);
@@ -199,7 +198,7 @@ __global__ __launch_bounds__(Config::threads,
         const Place after = find(s + 2 * Config::teams);
         ptx::wait(empty_0 + stage * 8, number / Config::stages % 2 == 0 ? 1 : 0);
         if (expander == 0) {
-          ptx::arrive_expecting(full, Config::dense_bytes);
+          ptx::arrive_expecting(full, Config::Dense::bytes);
           copy_dense(stage, now.row, column);
         }
 #pragma unroll
@@ -246,17 +245,14 @@ __global__ __launch_bounds__(Config::threads,
 #pragma unroll 1
     for (int s = mine.begin; s < mine.end; ++s) {
       const std::uint32_t at = stage_0 + stage * Config::stage_bytes;
-      const std::uint64_t of_sparse = SharedMatrix::describe(at + group * (Wgmma::m * Swizzle128::row_bytes),
-                                                             SharedMatrix::Lines::of_128_bytes);
-      const std::uint64_t of_dense = SharedMatrix::describe(
-          at + TileNonzeros::bytes, SharedMatrix::Lines::of_128_bytes, Config::box_bytes);
+      const std::uint64_t of_values = Config::Values::describe(at, group),
+                          of_dense = Config::Dense::describe(at + Config::Values::bytes);
       ptx::wait(full_0 + stage * 8, parity);
       ptx::wgmma_fence();
 #pragma unroll
       for (int step = 0; step < Config::stage_rows / Wgmma::k; ++step)
-        ptx::wgmma<T, Config::block_n, false, true>(
-            sums, of_sparse + SharedMatrix::offset(step * Wgmma::k * 2),
-            of_dense + SharedMatrix::offset(step * Wgmma::k * Swizzle128::row_bytes));
+        ptx::wgmma<T, Config::block_n, Config::Values::is_transposed, Config::Dense::is_transposed>(
+            sums, of_values + Config::Values::step(step), of_dense + Config::Dense::step(step));
       ptx::wgmma_commit();
       ptx::wgmma_wait<1>();
       if (before >= 0) ptx::arrive(empty_0 + before * 8);

@@ -254,7 +254,7 @@ class SpmmOnTensorCores::Plan
                     rows_.view(a()),
                     dense.values,
                     dense.stride};
-    const CUtensorMap map = tensor_map(dense.values, inner(), n(), dense.stride, Config<0>::stage_rows);
+    const CUtensorMap map = operand_map<typename Config<0>::Dense>(dense.values, inner(), n(), dense.stride);
     with_tile_width(tiles.width, [&]<int Width>(std::integral_constant<int, Width>) {
       if constexpr (is_constant)
         if (form_ == TileForm::dense)

@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "../../../core/components.hpp"
+#include "../../cuda/operand_layout.hpp"
 #include "../../cuda/operands.hpp"
 #include "../../cuda/padded.hpp"
 #include "../../cuda/tiled_product.hpp"
@@ -126,19 +128,21 @@ class PlanOfTwoFour {
  private:
   const Derived& derived() const { return static_cast<const Derived&>(*this); }
 
-  static bool is_aligned(const void* at) { return reinterpret_cast<std::uintptr_t>(at) % 16 == 0; }
-  const std::uint8_t* indices() const { return a().template level<2>().indices.data(); }
+  static bool is_aligned(const void* at) {
+    return reinterpret_cast<std::uintptr_t>(at) % operand_alignment == 0;
+  }
+  const T* values() const { return component<Role::values, T>(a()); }
+  const std::uint8_t* metadata() const { return component<Role::metadata, std::uint8_t>(a()); }
+  const T* dense() const { return component<Role::dense, T>(b()); }
 
   // Kernels copy 16 bytes at a time from rows that begin at multiples of them, and whole stages of A.
   std::int64_t windows() const { return ceil_div(k(), 4); }
   std::int64_t padded_k() const { return stages() * Derived::stage_k; }
-  bool copies_a() const {
-    return k() != padded_k() || !is_aligned(a().values().data()) || !is_aligned(indices());
-  }
+  bool copies_a() const { return k() != padded_k() || !is_aligned(values()) || !is_aligned(metadata()); }
   std::int64_t rows_of_b() const { return b_is_by_rows ? k() : n(); }
   std::int64_t columns_of_b() const { return b_is_by_rows ? n() : k(); }
   std::int64_t stride_of_b() const { return ceil_div(columns_of_b(), 8) * 8; }
-  bool copies_b() const { return columns_of_b() % 8 != 0 || !is_aligned(b().values().data()); }
+  bool copies_b() const { return columns_of_b() != stride_of_b() || !is_aligned(dense()); }
   std::int64_t copied_b_bytes() const {
     return copies_b() ? rows_of_b() * stride_of_b() * static_cast<std::int64_t>(sizeof(T)) : 0;
   }
@@ -167,29 +171,26 @@ class PlanOfTwoFour {
     if (is_copied_ && S::schedule::has_constant_operands) return;
     hold_copy_of_a();
     const CopyOfA copy = copied_a(copy_of_a_.data());
-    pad_rows(space(), a().values().data(), m(), windows() * 2, padded_k() / 2, copy.values);
-    pad_windows(space(), indices(), m(), windows(), padded_k() / 8, copy.indices);
+    pad_rows(space(), values(), m(), windows() * 2, padded_k() / 2, copy.values);
+    pad_windows(space(), metadata(), m(), windows(), padded_k() / 8, copy.indices);
     is_copied_ = true;
   }
 
   void multiply(Out* c) {
     if (copies_a()) copy_a();
     room_.with(statement_.resources().scratch(), copied_b_bytes(), [&](char* memory) {
-      const T* dense = b().values().data();
-      if (copies_b()) {
-        T* const copy = reinterpret_cast<T*>(memory);
-        pad_rows(space(), dense, rows_of_b(), columns_of_b(), stride_of_b(), copy);
-        dense = copy;
-      }
-      multiply(dense, c);
+      if (!copies_b()) return multiply(dense(), c);
+      T* const copy = reinterpret_cast<T*>(memory);
+      pad_rows(space(), dense(), rows_of_b(), columns_of_b(), stride_of_b(), copy);
+      multiply(copy, c);
     });
   }
-  /// @param dense  B, or its copy
-  void multiply(const T* dense, Out* c) const {
+  /// @param b  B, or its copy
+  void multiply(const T* b, Out* c) const {
     const CopyOfA copy = copied_a(copy_of_a_.data());
-    const T* const values = copies_a() ? copy.values : a().values().data();
-    const std::uint8_t* const metadata = copies_a() ? copy.indices : indices();
-    const TwoFourOperands<T> operands{values,      metadata,       padded_k(),   dense,
+    const T* const kept = copies_a() ? copy.values : values();
+    const std::uint8_t* const places = copies_a() ? copy.indices : metadata();
+    const TwoFourOperands<T> operands{kept,        places,         padded_k(),   b,
                                       rows_of_b(), columns_of_b(), stride_of_b()};
     derived().start(Product{m(), n(), k(), c, statement_.accumulates(), epilogue_by_rows(statement_)},
                     operands);

@@ -34,16 +34,17 @@ template <class T, int BlockN, bool BIsByRows, int Groups = 2>
 struct TwoFourConfig : WgmmaTile<BlockN, Groups * Wgmma::m * 64 + BlockN * 64 * 2, 1, Groups> {
   using Tile = WgmmaTile<BlockN, Groups * Wgmma::m * 64 + BlockN * 64 * 2, 1, Groups>;
   using value_type = T;
-  static constexpr bool b_is_by_rows = BIsByRows;
   /// Registers per thread that multiplies, and per thread that copies: together no more than the block starts
   /// with.
   static constexpr int registers = Groups == 2 ? 232 : 160, registers_to_copy = Groups == 2 ? 40 : 32;
 
   static constexpr int stage_k = 128, half_k = 64;
-  static constexpr int a_bytes = Tile::block_m * stage_k;  ///< half of the elements, 2 bytes each
-  static constexpr int b_bytes = BlockN * half_k * 2;
   static constexpr int metadata_stages = Groups == 2 && BlockN == 256 ? 2 : 4, metadata_slots = 2;
-  static constexpr int metadata_bytes = Tile::block_m * metadata_stages * 16;
+  using Values = OperandLayout<Role::values, Operand::a, T, true, Tile::block_m, stage_k, WgmmaSparse>;
+  using Metadata = OperandLayout<Role::metadata, Operand::a, T, true, Tile::block_m,
+                                 metadata_stages * stage_k, WgmmaSparse>;
+  using Dense = OperandLayout<Role::dense, Operand::b, T, BIsByRows, BlockN, half_k, WgmmaSparse>;
+  static constexpr int a_bytes = Values::bytes, b_bytes = Dense::bytes, metadata_bytes = Metadata::bytes;
 
   /// Slots for the sparse matrix if there are `b_slots` for the dense one, each of half a stage.
   static constexpr int a_slots_for(int b_slots) { return b_slots / 2 + 1; }
@@ -62,18 +63,13 @@ struct TwoFourConfig : WgmmaTile<BlockN, Groups * Wgmma::m * 64 + BlockN * 64 * 
   static constexpr bool can_be_shared =
       Groups * Tile::sums_bytes_of_group <= a_slots * a_bytes + b_slots * b_bytes;
   static_assert(b_slots >= 4);
-  static_assert(a_bytes % Swizzle128::alignment == 0 && b_bytes % Swizzle128::alignment == 0);
-
-  /// The dense matrix is copied in boxes of lines of 64 elements.
-  static constexpr int lines_of_box = BIsByRows ? half_k : BlockN;
-  static constexpr int boxes = BIsByRows ? BlockN / 64 : 1;
 };
 
 /// The operands as described to the copy engine.
 struct TwoFourMaps {
-  CUtensorMap a;  ///< [m, k / 2], the elements each row keeps: boxes of block_m x 64
-  CUtensorMap b;  ///< [k, n] by rows or by columns: boxes of lines_of_box x 64, or of some of their lines
-  CUtensorMap metadata;  ///< [m, k / 16] of 16 bits: boxes of block_m x 8 per stage
+  CUtensorMap a;         ///< [m, k / 2], the elements each row keeps
+  CUtensorMap b;         ///< [k, n] by rows or by columns; a block may copy some lines of each box
+  CUtensorMap metadata;  ///< [m, k / 16] of 16 bits
 };
 
 namespace detail {
@@ -140,15 +136,16 @@ __global__ __launch_bounds__(Config::threads,
   if (group == Config::warpgroups) {  // the copying group; one thread copies
     ptx::give_registers_back<Config::registers_to_copy>();
     if (thread != 0) return;
-    const int lines = Config::lines_of_box / readers;
+    const int lines = Config::Dense::box_lines / readers;
     const int first_line = shares_columns ? rank_in_cluster * lines : 0;
     const auto copy_b = [&](int k, int column) {
       ring_b.begin_filling();
 #pragma unroll
-      for (int box = 0; box < Config::boxes; ++box) {
-        const std::uint32_t to = ring_b.slot() + (box * Config::half_k + first_line) * Swizzle128::row_bytes;
-        const int of_column = Config::b_is_by_rows ? column + box * 64 : k,
-                  of_row = (Config::b_is_by_rows ? k : column) + first_line;
+      for (int box = 0; box < Config::Dense::boxes; ++box) {
+        const std::uint32_t to =
+            ring_b.slot() + (box * Config::Dense::box_lines + first_line) * Config::Dense::Swizzle::row_bytes;
+        const int of_column = Config::Dense::column(box, column, k),
+                  of_row = Config::Dense::row(column, k) + first_line;
         if (shares_columns)
           ptx::copy_box_to(static_cast<std::uint16_t>((1 << readers) - 1), to, &maps.b, of_column, of_row,
                            ring_b.full());
@@ -163,13 +160,14 @@ __global__ __launch_bounds__(Config::threads,
       for (int s = begin; s < end; ++s) {
         if (begins_metadata(s)) {
           ring_metadata.begin_filling();
-          ptx::copy_box(ring_metadata.slot(), &maps.metadata,
-                        s / Config::metadata_stages * (Config::metadata_stages * 8), row,
-                        ring_metadata.full());
+          copy_operand<typename Config::Metadata>(ring_metadata.slot(), &maps.metadata, row,
+                                                  s / Config::metadata_stages * Config::Metadata::depth,
+                                                  ring_metadata.full());
           ring_metadata.advance();
         }
         ring_a.begin_filling();
-        ptx::copy_box(ring_a.slot(), &maps.a, s * (Config::stage_k / 2), row, ring_a.full());
+        copy_operand<typename Config::Values>(ring_a.slot(), &maps.a, row, s * Config::Values::depth,
+                                              ring_a.full());
         ring_a.advance();
         copy_b(s * Config::stage_k, column);
         copy_b(s * Config::stage_k + Config::half_k, column);
@@ -215,12 +213,8 @@ __global__ __launch_bounds__(Config::threads,
     // Multiplies half of a stage. The registers of its metadata must not be written while the instructions
     // run.
     const auto multiply = [&]<int Half>(std::integral_constant<int, Half>) {
-      const std::uint64_t a =
-          SharedMatrix::describe(ring_a.slot() + group * (WgmmaSparse::m * Swizzle128::row_bytes),
-                                 SharedMatrix::Lines::of_128_bytes);
-      const std::uint64_t b =
-          SharedMatrix::describe(ring_b.slot(), SharedMatrix::Lines::of_128_bytes,
-                                 Config::b_is_by_rows ? Config::half_k * Swizzle128::row_bytes : 0);
+      const std::uint64_t a = Config::Values::describe(ring_a.slot(), group),
+                          b = Config::Dense::describe(ring_b.slot());
       ring_b.wait_until_full();
 #pragma unroll
       for (int step = 0; step < 2; ++step)
@@ -229,9 +223,8 @@ __global__ __launch_bounds__(Config::threads,
       ptx::wgmma_fence();
 #pragma unroll
       for (int step = 0; step < 2; ++step)
-        ptx::wgmma_sparse<T, Config::block_n, Config::b_is_by_rows>(
-            sums, a + SharedMatrix::offset((Half * 2 + step) * 32),
-            b + SharedMatrix::offset(step * (Config::b_is_by_rows ? 32 * Swizzle128::row_bytes : 64)),
+        ptx::wgmma_sparse<T, Config::block_n, Config::Dense::is_transposed>(
+            sums, a + Config::Values::step(Half * 2 + step), b + Config::Dense::step(step),
             metadata[Half][step]);
       ptx::wgmma_commit();
       ptx::wgmma_wait<1>();
@@ -246,10 +239,9 @@ __global__ __launch_bounds__(Config::threads,
       if (begins_metadata(s)) ring_metadata.wait_until_full();
 #pragma unroll
       for (int row = 0; row < 2; ++row)
-        ptx::load_shared(
-            ring_metadata.slot() + static_cast<std::uint32_t>(SwizzledRows<Config::metadata_stages>::place(
-                                       row_of_metadata + row * 8, s % Config::metadata_stages)),
-            rows[row]);
+        ptx::load_shared(ring_metadata.slot() + static_cast<std::uint32_t>(Config::Metadata::Swizzle::place(
+                                                    row_of_metadata + row * 8, s % Config::metadata_stages)),
+                         rows[row]);
       if (ends_metadata(s)) {
         release(ring_metadata.empty());
         ring_metadata.advance();
@@ -304,10 +296,9 @@ void two_four_product(const Kokkos::Cuda& space, const Product& product,
                       const TwoFourOperands<typename Config::value_type>& of, const TwoFourChoice& choice) {
   const int readers = choice.shares == ClusterShares::columns ? choice.blocks : 1;
   const TwoFourMaps maps{
-      tensor_map(of.values, product.m, of.padded_k / 2, of.padded_k / 2, Config::block_m),
-      tensor_map(of.b, of.rows_of_b, of.columns_of_b, of.stride_of_b, Config::lines_of_box / readers),
-      tensor_map(of.metadata, product.m, of.padded_k / 16, of.padded_k / 16, Config::block_m,
-                 8 * Config::metadata_stages)};
+      operand_map<typename Config::Values>(of.values, product.m, of.padded_k / 2, of.padded_k / 2),
+      operand_map<typename Config::Dense>(of.b, of.rows_of_b, of.columns_of_b, of.stride_of_b, readers),
+      operand_map<typename Config::Metadata>(of.metadata, product.m, of.padded_k / 16, of.padded_k / 16)};
   const TileOrder order = choice.order(product.m, product.n);
   launch_clusters(space, "sporos::two_four_product", &detail::two_four_kernel<Config, DIsByRows, Product>,
                   std::int64_t{std::min(order.size(), choice.clusters)} * choice.blocks, choice.blocks,
