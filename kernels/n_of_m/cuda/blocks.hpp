@@ -173,7 +173,7 @@ struct NmBlockProduct {
   E epilogue;
   const int* only_if = nullptr;  ///< if not null, computes only if it points to a nonzero number
   NmSlots slots{};
-  NmListedRows listed;
+  NmListedRows listed{};
   /// Added to each sum. It hides its value from the compiler, which would otherwise keep sums that are stored
   /// together in neighbouring registers, in the same register banks as the values of B that they are
   /// multiplied by.
