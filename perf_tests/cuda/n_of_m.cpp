@@ -180,6 +180,7 @@ void add_product(std::int64_t m, std::int64_t n, std::int64_t k, const Matrix<T>
         [=](benchmark::State& state) {
           gpu::NmGather<T, T, NoEpilogue<T>> in{};
           in.m = m;
+          in.rows_of_batch = m;
           in.a = a.values().data();
           in.a_row = k;
           in.a_column = 1;

@@ -58,8 +58,8 @@ struct NmByGathering {
   static constexpr std::string_view name = "N:M product by gathering";
   static constexpr std::string_view takes =
       "C(i, j) = A(i, k) * B(k, j), B in NM<N, M, L> or B(j, k) in NM<N, M, L, 1>, A dense, C dense and "
-      "row-major, or C(b, i, j) = A(b, k, i) * B(k, j), or epilogues of these, floats in the memory of the "
-      "GPU";
+      "row-major (or by columns, for 16-bit floats and L a multiple of 8), or C(b, i, j) = A(b, k, i) * B(k, "
+      "j), or epilogues of these, floats in the memory of the GPU";
   static constexpr bool deterministic = true;
   static constexpr bool replaces_nest = true;
 

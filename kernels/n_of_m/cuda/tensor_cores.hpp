@@ -146,12 +146,14 @@ __device__ __forceinline__ void store_by_columns(
     return column + j / tiles_of_group * Config::group_columns + c / 2 * tiles_of_group * 2 +
            j % tiles_of_group * 2 + c % 2;
   };
+  using Sum = std::common_type_t<float, accumulate_t<Out>>;
   const auto finished = [&](float sum, std::int64_t i, std::int64_t j) {
-    if (i >= product.m || j >= product.n) return 0.0F;
+    if (i >= product.m || j >= product.n) return Sum(0);
     if constexpr (!Product::epilogue_is_identity) sum = static_cast<float>(product.epilogue(sum, i, j));
-    if (product.accumulates)
-      sum += static_cast<float>(static_cast<accumulate_t<Out>>(product.c[j * product.m + i]));
-    return sum;
+    const Sum before = product.accumulates
+                           ? static_cast<Sum>(static_cast<accumulate_t<Out>>(product.c[j * product.m + i]))
+                           : Sum(0);
+    return before + sum;
   };
   const bool is_aligned = product.m * static_cast<std::int64_t>(sizeof(Out)) % 16 == 0 &&
                           reinterpret_cast<std::uintptr_t>(product.c) % 16 == 0;
@@ -165,8 +167,8 @@ __device__ __forceinline__ void store_by_columns(
       for (int part = 0; part < 4; ++part) {
         const std::int64_t at = row_0 + part * 8 + quad;
         const float(&from)[4] = sums[i + part / 2][j];
-        const float first = finished(from[part % 2 * 2], at, column_of(j, in_quad * 2)),
-                    second = finished(from[part % 2 * 2 + 1], at, column_of(j, in_quad * 2 + 1));
+        const Sum first = finished(from[part % 2 * 2], at, column_of(j, in_quad * 2)),
+                  second = finished(from[part % 2 * 2 + 1], at, column_of(j, in_quad * 2 + 1));
         if constexpr (sizeof(Out) == 2) {
           pairs[part] = ptx::transposed(narrowed<Out>(first, second));
         } else if (at < product.m) {
@@ -182,14 +184,16 @@ __device__ __forceinline__ void store_by_columns(
       if constexpr (sizeof(Out) == 2) {
         transpose_in_quads(pairs);  // now eight rows of a column
         const std::int64_t at = row_0 + in_quad * 8, to = column_of(j, quad);
-        if (to >= product.n || at >= product.m) continue;
-        Out* const line = product.c + to * product.m + at;
-        if (is_aligned) {  // and so whole
-          *reinterpret_cast<uint4*>(line) = *reinterpret_cast<const uint4*>(pairs);
-        } else {
-          const Out* const values = reinterpret_cast<const Out*>(pairs);
-          for (int e = 0; e < 8 && at + e < product.m; ++e) line[e] = values[e];
+        if (to < product.n && at < product.m) {
+          Out* const line = product.c + to * product.m + at;
+          if (is_aligned) {  // and so whole
+            *reinterpret_cast<uint4*>(line) = *reinterpret_cast<const uint4*>(pairs);
+          } else {
+            const Out* const values = reinterpret_cast<const Out*>(pairs);
+            for (int e = 0; e < 8 && at + e < product.m; ++e) line[e] = values[e];
+          }
         }
+        __syncwarp();
       }
     }
 }

@@ -32,9 +32,9 @@ auto transposed(const S& statement, const typename To::tensor_type& to, std::int
 }  // namespace detail
 
 /// C(i, j) = B(i, k) * A(k, j) or B(k, i) * A(k, j), with B in NM<N, M, L, 1> or NM<N, M, L> with windows
-/// along k, and A and C dense and stored along either mode; or C(i, j) = A(i, k) * B(k, j) with C by columns;
-/// or an epilogue of such a product: all those whose result NmByGathering and NmByBlocks would compute
-/// transposed.
+/// along k, and A and C dense and stored along either mode; or C(i, j) = A(i, k) * B(k, j) with C by columns,
+/// unless NmByGathering stores it so; or an epilogue of such a product: all those whose result NmByGathering
+/// and NmByBlocks would compute transposed.
 ///
 /// One of these computes the transpose, epilogue included. If that is how C is stored - by columns, with B on
 /// the left - it goes there directly, and so it does if NmByGathering can store it by columns; otherwise it
@@ -63,9 +63,8 @@ struct NmTransposed {
   };
   static constexpr std::string_view name = "N:M product, transposed";
   static constexpr std::string_view takes =
-      "C(i, j) = B(i, k) * A(k, j), B in NM<N, M, L, 1> or B(k, i) in NM<N, M, L>, A and C dense, or the "
-      "same "
-      "as NmByGathering with C by columns, floats in the memory of the GPU";
+      "C(i, j) = B(i, k) * A(k, j), B in NM<N, M, L, 1> or B(k, i) in NM<N, M, L>, A and C dense, or what "
+      "NmByGathering takes with C by columns where that does not, floats in the memory of the GPU";
   static constexpr bool deterministic = true;
   static constexpr bool replaces_nest = true;
 

@@ -35,9 +35,9 @@ namespace sporos::gpu {
 struct TwoFourOnTensorCores : TwoFourOnGpu {
   static constexpr std::string_view name = "2:4 product on sparse tensor cores";
   static constexpr std::string_view takes =
-      "C(i, j) = A(i, k) * B(k, j) or A(j, k) * B(k, i), or an epilogue of C(b, i, j) = B(b, i, k) * A(j, "
-      "k), "
-      "A in TwoFour, B dense, C dense and row-major, half or bfloat16 in A and B, in the memory of a GPU of "
+      "C(i, j) = A(i, k) * B(k, j) or A(j, k) * B(k, i), or an epilogue of C(b, i, j) = B(b, i, k) * "
+      "A(j, k), A in TwoFour, B dense, C dense and row-major, half or bfloat16 in A and B, in the memory of "
+      "a GPU of "
       "compute capability 9.0";
 
   template <class S>

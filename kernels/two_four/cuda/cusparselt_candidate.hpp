@@ -52,7 +52,7 @@ struct ExpandWindow {
 /// layout, and allocates all that its runs need.
 ///
 /// Where TwoFourOnTensorCores runs, it is expected to be faster (cusparselt_seconds.hpp), and this one runs
-/// if it is asked for. It is chosen on other GPUs that cuSPARSELt knows. Its search for the fastest algorithm
+/// if it is asked for; as a rule TwoFourByWarps is, too, on other GPUs. Its search for the fastest algorithm
 /// is not used: the number that it finds means another kernel in another version.
 ///
 /// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the

@@ -52,9 +52,7 @@ struct TwoFourOnGpu {
 ///
 /// @tparam Derived  the plan, which besides has:
 ///
-///     stage_k                      columns of A that the kernel reads at a time, of which A's rows must have
-///     a
-///                                  multiple
+///     stage_k                      columns of A that the kernel reads at a time; rows of A must be multiples
 ///     explain_tiles(out)           prints what tiles the result is computed in
 ///     start(product, operands)     starts the kernel
 template <class Derived, class S>

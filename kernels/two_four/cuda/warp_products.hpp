@@ -73,6 +73,8 @@ struct TwoFourWarpConfig {
   static_assert(block_m <= threads, "a thread copies the metadata of one row");
   static_assert(shared_bytes <= 99 * 1024,
                 "a block has 99 KiB of shared memory on GPUs of 8.6, 8.9 and 12.0");
+  static_assert(blocks * (shared_bytes + 1024) <= 228 * 1024,
+                "so many blocks have a multiprocessor of 9.0, where each costs 1 KiB more");
   static_assert(most_staged_bytes + alignment <= shared_bytes, "the tile takes the place of the slots");
 };
 

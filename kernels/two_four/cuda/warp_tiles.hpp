@@ -32,7 +32,7 @@ struct TwoFourWarpTile {
 /// Large tiles, which read less of the operands for each product, and small ones, for results that would
 /// leave multiprocessors without a tile. Shared memory for either exists on all GPUs with the instruction.
 inline constexpr std::array<TwoFourWarpTile, 2> two_four_warp_tiles{
-    {{64, 64, 6, 3, 0.33, 0.2, 1.0}, {128, 128, 3, 2, 0.6, 0.45, 2.0}}};
+    {{64, 64, 5, 3, 0.33, 0.2, 1.0}, {128, 128, 3, 2, 0.6, 0.45, 2.0}}};
 
 /// How a product is cut into tiles of warps.
 struct TwoFourWarpChoice {

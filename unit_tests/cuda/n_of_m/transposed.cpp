@@ -117,6 +117,13 @@ TEST(CudaNofMTransposed, TheResultMayBeAnOperand) {
   };
   expect(random_dense<float, DenseMatrix<>>({128, 128}, 2).copy_to<Cuda>());
   expect(random_dense<float, DenseMatrix<ColumnMajor>>({128, 128}, 2).copy_to<Cuda>());
+  const auto halfs =
+      prune<NM<8, 32, 32, 1>>(random_dense<half, DenseMatrix<>>({128, 128}, 1)).copy_to<Cuda>();
+  const auto X = random_dense<half, DenseMatrix<>>({128, 128}, 2).copy_to<Cuda>();
+  const auto C = X.clone();
+  C(i, j) = halfs(i, k) * X(k, j);
+  X(i, j) = halfs(i, k) * X(k, j);
+  expect_equal_tensors(C.copy_to<Host>(), X.copy_to<Host>());
 }
 
 TEST(CudaNofMTransposed, PlansReadNewValuesAndSayWhatTheyDo) {
@@ -184,8 +191,25 @@ TEST(CudaNofMTransposed, ResultsByColumnsOfUnitsOfAnyWidth) {
         expect_by_columns<half, half, NM<8, 32, 128>>(shape, accumulates, shift);
         expect_by_columns<bfloat16, float, NM<8, 32, 24>>(shape, accumulates, shift);
       }
+  for (const auto& shape : {Extents<3>{0, 5, 7}, {5, 0, 7}, {5, 7, 0}}) {
+    expect_by_columns<half, half, NM<16, 32, 32>>(shape, false);
+    expect_by_columns<half, half, NM<8, 32, 128>>(shape, true);
+  }
   expect_by_columns<half, half, NM<8, 32, 32>>({4400, 1500, 300}, false);
   expect_by_columns<half, half, NM<8, 32, 128>>({4400, 1500, 300}, true);
+}
+
+/// Sums are added to doubles as doubles.
+TEST(CudaNofMTransposed, DoublesKeepTheirDigitsWhereProductsAreAdded) {
+  const Tensor<half, DenseMatrix<>, Cuda> zeros({40, 64});
+  Kokkos::deep_copy(zeros.values(), half(0.0F));
+  const auto B = prune<NM<16, 32, 32>>(random_dense<half, DenseMatrix<>>({64, 70}, 2)).copy_to<Cuda>();
+  const Tensor<double, DenseMatrix<ColumnMajor>, Cuda> C({40, 70});
+  constexpr double large = 1'073'741'825;  // 2^30 + 1
+  Kokkos::deep_copy(C.values(), large);
+  assign(C(i, j), zeros(i, k) * B(k, j)).accumulate().run();
+  const auto result = C.copy_to<Host>();
+  for (std::int64_t at = 0; at < result.nnz(); ++at) ASSERT_EQ(result.values()(at), large);
 }
 
 /// Layers one after another: the result of the first is what the second reads, without a copy in between.
@@ -214,9 +238,10 @@ TEST(CudaNofMTransposed, EpiloguesOfResultsByColumns) {
     const Tensor<half, DenseMatrix<>, Cuda> expected({70, n});
     const Tensor<half, DenseMatrix<ColumnMajor>, Cuda> C({70, n});
     const auto run = [&](const auto& to) {
-      assign(to(i, j), relu(2.0f * (A.copy_to<Cuda>()(i, k) * B(k, j)) + rows.copy_to<Cuda>()(i) -
-                            columns.copy_to<Cuda>()(j)))
-          .run();
+      const auto statement = assign(to(i, j), relu(2.0f * (A.copy_to<Cuda>()(i, k) * B(k, j)) +
+                                                   rows.copy_to<Cuda>()(i) - columns.copy_to<Cuda>()(j)));
+      statement.run();
+      statement.accumulate().run();
     };
     run(expected);
     run(C);
@@ -233,6 +258,10 @@ TEST(CudaNofMTransposed, TakesNoMoreMemoryThanEstimated) {
   const Tensor<float, DenseMatrix<ColumnMajor>, Cuda> by_columns({700, 401});
   expect_bounded(assign(C(i, j), W(i, k) * X(k, j)));
   expect_bounded(assign(by_columns(i, j), W(i, k) * X(k, j)));
+  const auto halfs =
+      prune<NM<16, 32, 32, 1>>(random_dense<half, DenseMatrix<>>({700, 1001}, 5)).copy_to<Cuda>();
+  const auto of_halfs = random_dense<half, DenseMatrix<>>({1001, 401}, 6).copy_to<Cuda>();
+  expect_bounded(assign(C(i, j), halfs(i, k) * of_halfs(k, j)));
 }
 
 }  // namespace

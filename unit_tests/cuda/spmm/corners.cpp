@@ -73,14 +73,15 @@ TEST(CudaSpmmCorners, MatricesWithoutNonzeros) {
 
 TEST(CudaSpmmCorners, AMillionRowsOfWhichFewHaveNonzeros) {
   with_each_kernel([]<class Kernel, class Value, class Out>() {
-    if constexpr (std::is_same_v<Kernel, gpu::SpmmOnTensorCores> ||
-                  std::is_same_v<Kernel, gpu::SpmmBySplitTiles>)
-      return;  // they take no matrices so empty
     Entries<Value, 2> few({1'000'000, 50}, 40);
     for (std::int64_t entry = 0; entry < 40; ++entry)
       few.set(entry, {entry < 20 ? entry * 49'999 : 999'999, entry},
               static_cast<Value>(static_cast<float>(1 + entry % 3)));
-    expect_right<Kernel, Value, Out>(few, 5);
+    if constexpr (std::is_same_v<Kernel, gpu::SpmmOnTensorCores> ||
+                  std::is_same_v<Kernel, gpu::SpmmBySplitTiles>)
+      EXPECT_THROW((expect_right<Kernel, Value, Out>(few, 5)), ScheduleError) << "it has too few nonzeros";
+    else
+      expect_right<Kernel, Value, Out>(few, 5);
   });
 }
 
