@@ -289,9 +289,13 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
     if constexpr (is_of_teams<Config>) {
       if constexpr (teams_fit<Config>) look(1, predict_teams(device_, tile, times, of, m(), n(), k()));
     } else if constexpr (Config::slots(layout_of<Config>()).fit()) {
-      const double cost = part_of_rows<Config>() * (Config::lists_rows ? nm_cost_of_listed_row : 1);
-      for (int shared = 1; shared == 1 || (shared <= 8 && shared <= of.sections(k())); shared *= 2)
-        look(shared, predict_blocks(device_, tile, times, of, m(), n(), k(), shared, cost));
+      const double cost = part_of_rows<Config>() * (Config::lists_rows ? nm_cost_of_listed_row : 1),
+                   wait = Config::lists_rows ? nm_wait_for_listed_rows : 1;
+      for (int shared = 1; shared == 1 || (shared <= 8 && shared <= of.sections(k())); shared *= 2) {
+        NmPrediction prediction = predict_blocks(device_, tile, times, of, m(), n(), k(), shared, cost);
+        prediction.seconds *= wait;
+        look(shared, prediction);
+      }
     }
   }
   /// Calls visit(Config{}) with the chosen tiles.

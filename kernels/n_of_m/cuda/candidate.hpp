@@ -361,7 +361,7 @@ class NmByGathering::Plan : NmProductOf<S, Operands> {
   bool copies_in_parts() const {
     if constexpr (for_tensor_cores && !is_scaled<T>) {
       constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 2;
-      constexpr double seconds_of_element = 4.5e-12;  // on an H200, by these warps of all multiprocessors
+      constexpr double seconds_of_element = 4.2e-12;  // on an H200, by these warps of all multiprocessors
       return !by_groups_ && is_large() && tiles_of<Large>() * 2 > multiprocessors() && !is_k_major &&
              static_cast<double>(a().nnz()) * seconds_of_element <= seconds_of<Large>(large_times) &&
              k() % 8 == 0 && std::max(m(), k()) <= most &&

@@ -65,6 +65,11 @@ struct NmTensorCoreConfig {
   /// to wait for. Split floats, whose steps are twice as long, have no room for as many slots then.
   static constexpr int steps_of_slot = Planes == 1 && Steps % 2 == 0 ? 2 : 1;
   static constexpr int step_bytes = packing.step_bytes(), b_bytes = steps_of_slot * step_bytes;
+  /// Whether whole stages are unrolled, so that the compiler knows what a step is to do: two stages if the
+  /// registers of the sparse factor, for this step and for the next, would not be the same in each. Where
+  /// long stages of large tiles of split floats are unrolled, registers are spilled.
+  static constexpr bool unrolls_stages = groups_of_warp == 1 && (Planes == 1 || Steps <= 4 || BlockN == 128);
+  static constexpr int steps_at_once = !unrolls_stages ? 2 : Steps % 2 == 0 ? Steps : 2 * Steps;
   static constexpr int most_shared_bytes = 227 * 1024;  ///< one block has a multiprocessor to itself
   static constexpr int most_b_slots = 12 / steps_of_slot;
   static constexpr int b_slots = std::min(
@@ -385,17 +390,18 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
     load_b(0);
 #pragma unroll
     for (int i = 0; i < tiles_of_warp; ++i) load_a(rows, i);
-    // Whole stages are unrolled, so that what a step is to do is known: two if registers of one step would
-    // not be those of the next.
-    constexpr int stages_at_once = Config::steps % 2 == 0 ? 1 : 2;
+    const int steps = stages * Config::steps;
+    int step_of_stage = 0;
 #pragma unroll 1
-    for (int s = 0; s < stages; s += stages_at_once) {
+    for (int first = 0; first < steps; first += Config::steps_at_once) {
 #pragma unroll
-      for (int at = 0; at < stages_at_once * Config::steps; ++at) {
-        if (at == Config::steps && s + 1 == stages) break;
+      for (int at = 0; at < Config::steps_at_once; ++at) {
+        if ((!Config::unrolls_stages || at == Config::steps) && first + at >= steps) break;
         const int u = at % 2;
-        const bool is_last = at % Config::steps == Config::steps - 1;
-        const bool has_next = !is_last || s + at / Config::steps + 1 < stages;
+        const bool is_last = Config::unrolls_stages ? at % Config::steps == Config::steps - 1
+                                                    : ++step_of_stage == Config::steps;
+        if (is_last) step_of_stage = 0;
+        const bool has_next = (Config::unrolls_stages && !is_last) || first + at + 1 < steps;
         const std::uint32_t stage = ring_a.slot(), emptied = ring_a.empty(), emptied_b = ring_b.empty();
         const bool ends_slot = u == Config::steps_of_slot - 1 || Config::steps_of_slot == 1;
         if (ends_slot) ring_b.advance();

@@ -17,14 +17,13 @@ namespace sporos::gpu {
 /// The columns of the sparse matrix that pass through shared memory at a time.
 inline constexpr int two_four_warp_stage_k = 64;
 
-/// A tile size, and how long the parts of its computation are estimated to take, in microseconds, on an H100.
+/// A tile size, and how long the parts of its computation take, in microseconds: fitted on an H200.
 struct TwoFourWarpTile {
   int rows, columns;  ///< a block of four warps computes them, each a quarter
   int slots;          ///< stages that shared memory holds
   int blocks;         ///< blocks that a multiprocessor is to hold
   double stage;       ///< of a block that has a multiprocessor to itself
-  /// A block's share of a multiprocessor in a stage while all are busy. Of large tiles: at 60 % of the rate
-  /// of TwoFourTile, whose 128 x 256 take 1.07 for 128 columns.
+  /// A block's share of a multiprocessor in a stage while all are busy.
   double stage_of_all;
   double store;  ///< storing a tile
 };
@@ -32,7 +31,7 @@ struct TwoFourWarpTile {
 /// Large tiles, which read less of the operands for each product, and small ones, for results that would
 /// leave multiprocessors without a tile. Shared memory for either exists on all GPUs with the instruction.
 inline constexpr std::array<TwoFourWarpTile, 2> two_four_warp_tiles{
-    {{64, 64, 5, 3, 0.33, 0.2, 1.0}, {128, 128, 3, 2, 0.6, 0.45, 2.0}}};
+    {{64, 64, 5, 3, 0.43, 0.24, 1.0}, {128, 128, 3, 2, 0.64, 0.57, 2.0}}};
 
 /// How a product is cut into tiles of warps.
 struct TwoFourWarpChoice {
