@@ -36,7 +36,7 @@ auto squares() {
   for (std::size_t c = 0; c < std::size_t{side}; ++c) x.values()(c) = static_cast<double>(1000 + c * c);
   return x;
 }
-double square(std::int64_t c) { return static_cast<double>(1000 + c * c); }
+double square_after_1000(std::int64_t c) { return static_cast<double>(1000 + c * c); }
 
 template <class F>
 class AWrittenPart : public testing::Test {};
@@ -47,7 +47,7 @@ TYPED_TEST(AWrittenPart, IsARow) {
   const auto D = numbered<TypeParam>();
   const auto x = squares();
   D(2, j) = x(j);
-  expect_each(D, [](auto r, auto c, auto old) { return r == 2 ? square(c) : old; });
+  expect_each(D, [](auto r, auto c, auto old) { return r == 2 ? square_after_1000(c) : old; });
 }
 
 TYPED_TEST(AWrittenPart, IsAColumnThatIsAddedTo) {
@@ -56,7 +56,7 @@ TYPED_TEST(AWrittenPart, IsAColumnThatIsAddedTo) {
   D(i, 3) += x(i);
   D(i, 4) -= 2.0 * x(i);
   expect_each(D, [](auto r, auto c, auto old) {
-    return c == 3 ? old + square(r) : c == 4 ? old - 2 * square(r) : old;
+    return c == 3 ? old + square_after_1000(r) : c == 4 ? old - 2 * square_after_1000(r) : old;
   });
 }
 
@@ -65,7 +65,7 @@ TYPED_TEST(AWrittenPart, IsTheDiagonal) {
   const auto x = squares();
   D(i, i) = x(i);
   D(i, i) *= 2;
-  expect_each(D, [](auto r, auto c, auto old) { return r == c ? 2 * square(r) : old; });
+  expect_each(D, [](auto r, auto c, auto old) { return r == c ? 2 * square_after_1000(r) : old; });
 }
 
 TYPED_TEST(AWrittenPart, IsABlock) {
@@ -83,7 +83,7 @@ TYPED_TEST(AWrittenPart, IsOneValue) {
   D(1, 2) = 7.0;
   D(0, 0) += sum(x(i));
   double total = 0;
-  for (std::int64_t c = 0; c < side; ++c) total += square(c);
+  for (std::int64_t c = 0; c < side; ++c) total += square_after_1000(c);
   expect_each(D, [&](auto r, auto c, auto old) {
     return r == 1 && c == 2 ? 7 : r + c == 0 ? old + total : old;
   });
