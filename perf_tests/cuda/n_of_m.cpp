@@ -85,22 +85,6 @@ inline void count_errors(benchmark::State& state, const Matrix<float>& a, const 
   count_errors(state, of_cublas, exact, "_of_cublas");
 }
 
-/// gpu::NmByBlocks, except that the model does not choose which rows are copied.
-template <gpu::NmCopiedRows Copied>
-struct BlocksThatCopy : gpu::NmByBlocks {
-  static constexpr std::string_view name = "N:M product by blocks that are told which rows to copy";
-
-  template <class S>
-  struct Plan : gpu::NmByBlocks::Plan<S> {
-    Plan(const S& statement, const Resources<Cuda>& resources)
-        : gpu::NmByBlocks::Plan<S>(statement, resources, Copied) {}
-  };
-  template <class S>
-  static Offer cost(const S& statement, const Resources<Cuda>& resources) {
-    return Cost{Plan<S>(statement, resources).seconds()};
-  }
-};
-
 /// Products on CUDA cores of which so little is kept that not all rows of the dense factor need be copied.
 template <int N>
 void add_packing(std::int64_t m, std::int64_t n, std::int64_t k, const Matrix<float>& a,
@@ -128,8 +112,8 @@ void add_packing(std::int64_t m, std::int64_t n, std::int64_t k, const Matrix<fl
         10);
   };
   add_plan("n_of_m/sporos_blocks_by_columns", gpu::NmByBlocks{});
-  add_plan("n_of_m/sporos_packing_by_columns", BlocksThatCopy<gpu::NmCopiedRows::listed>{});
-  add_plan("n_of_m/sporos_no_packing_by_columns", BlocksThatCopy<gpu::NmCopiedRows::all>{});
+  add_plan("n_of_m/sporos_packing_by_columns", gpu::NmByBlocksOfListedRows{});
+  add_plan("n_of_m/sporos_no_packing_by_columns", gpu::NmByBlocksOfAllRows{});
 }
 void add_packing_of_shape(std::int64_t m, std::int64_t n, std::int64_t k) {
   const auto a = random_matrix<float>(m, k, 1), unpruned = random_matrix<float>(k, n, 2);

@@ -415,4 +415,25 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
   Array<char, Memory> packed_;
 };
 
+/// NmByBlocks, except that the model does not choose which rows of the dense factor are copied. It is not
+/// among the candidates that are chosen from: `.use<…>()` asks for it, to compare the two ways.
+template <NmCopiedRows Copied>
+struct NmByBlocksThatCopy : NmByBlocks {
+  static constexpr std::string_view name = Copied == NmCopiedRows::listed
+                                               ? "N:M product by blocks that list rows"
+                                               : "N:M product by blocks that copy all rows";
+
+  template <class S>
+  struct Plan : NmByBlocks::Plan<S> {
+    Plan(const S& statement, const Resources<Kokkos::Cuda>& resources)
+        : NmByBlocks::Plan<S>(statement, resources, Copied) {}
+  };
+  template <class S>
+  static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources) {
+    return Cost{Plan<S>(statement, resources).seconds()};
+  }
+};
+using NmByBlocksOfListedRows = NmByBlocksThatCopy<NmCopiedRows::listed>;
+using NmByBlocksOfAllRows = NmByBlocksThatCopy<NmCopiedRows::all>;
+
 }  // namespace sporos::gpu

@@ -37,8 +37,7 @@ struct TwoFourOnTensorCores : TwoFourOnGpu {
   static constexpr std::string_view takes =
       "C(i, j) = A(i, k) * B(k, j) or A(j, k) * B(k, i), or an epilogue of C(b, i, j) = B(b, i, k) * "
       "A(j, k), A in TwoFour, B dense, C dense and row-major, half or bfloat16 in A and B, in the memory of "
-      "a GPU of "
-      "compute capability 9.0";
+      "a GPU of compute capability 9.0";
 
   template <class S>
   static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources);

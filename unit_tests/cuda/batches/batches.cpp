@@ -11,7 +11,6 @@
 #include <sstream>
 #include <string>
 
-#include "../n_of_m/copied_rows.hpp"
 #include "kernels/batches/products.hpp"
 #include "kernels/kernel_of.hpp"
 
@@ -123,7 +122,7 @@ TEST(CudaBatches, ByColumnsAreOneProductOnCudaCores) {
 }
 /// The same where only rows that a tile's units keep are copied, as they are or after a copy.
 TEST(CudaBatches, ByColumnsListRowsOfAllBatches) {
-  using Candidate = NmByBlocksOfListedRows;
+  using Candidate = gpu::NmByBlocksOfListedRows;
   for (const std::int64_t rows : {128, 256, 33, 40, 1})
     expect_products_at_once<Candidate, float, NM<2, 32, 32>>({3, rows, 130, 228});
   expect_products_at_once<Candidate, double, NM<4, 32, 32>>({3, 128, 70, 100});

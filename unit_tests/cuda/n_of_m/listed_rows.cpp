@@ -14,7 +14,6 @@
 #include <string>
 
 #include "../estimates.hpp"
-#include "copied_rows.hpp"
 #include "products.hpp"
 
 namespace sporos::test::listed_rows {
@@ -34,7 +33,7 @@ constexpr const char *says_listed = "copies: only rows of the dense operand that
 /// @param is_divided  whether some way does
 template <class Value, class F, class Layout = RowMajor>
 void expect_both_ways(const Extents<3>& shape, bool is_divided = false) {
-  expect_nm_product<NmByBlocksOfListedRows, Value, Value, F, Layout>(shape);
+  expect_nm_product<gpu::NmByBlocksOfListedRows, Value, Value, F, Layout>(shape);
   const auto [m, n, inner] = shape;
   SCOPED_TRACE(text(format_name<F>(), ", ", to_string(shape)));
   const auto A = random_dense<Value, DenseMatrix<Layout>>({m, inner}, 1).template copy_to<Cuda>();
@@ -42,9 +41,9 @@ void expect_both_ways(const Extents<3>& shape, bool is_divided = false) {
   const Tensor<Value, DenseMatrix<>, Cuda> listed({m, n}), all({m, n});
   for (const auto& result : {listed, all})
     Kokkos::deep_copy(result.values(), std::numeric_limits<Value>::quiet_NaN());
-  const auto of_listed = assign(listed(i, j), A(i, k) * B(k, j)).template use<NmByBlocksOfListedRows>(),
+  const auto of_listed = assign(listed(i, j), A(i, k) * B(k, j)).template use<gpu::NmByBlocksOfListedRows>(),
              of_listed_again = of_listed.accumulate();
-  const auto of_all = assign(all(i, j), A(i, k) * B(k, j)).template use<NmByBlocksOfAllRows>();
+  const auto of_all = assign(all(i, j), A(i, k) * B(k, j)).template use<gpu::NmByBlocksOfAllRows>();
   EXPECT_THAT(explain(of_listed), HasSubstr(says_listed));
   EXPECT_THAT(explain(of_all), HasSubstr(says_all));
   EXPECT_EQ(testing::Value(explain(of_listed), HasSubstr("thread blocks each")) ||
@@ -101,13 +100,14 @@ TEST(CudaNofMListedRows, Doubles) {
 /// Sections of one long window in several chunks, units that do not divide a tile's columns, and windows
 /// along the rows of what is stored.
 TEST(CudaNofMListedRows, LongWindowsAndOddUnits) {
-  expect_nm_product<NmByBlocksOfListedRows, float, float, NM<32, 256, 96>, RowMajor>({200, 500, 700});
-  expect_nm_product<NmByBlocksOfListedRows, float, float, NM<4, 200, 32>, ColumnMajor>({333, 417, 517});
-  expect_nm_product<NmByBlocksOfListedRows, double, double, NM<32, 256, 96>, ColumnMajor>({200, 500, 700});
+  expect_nm_product<gpu::NmByBlocksOfListedRows, float, float, NM<32, 256, 96>, RowMajor>({200, 500, 700});
+  expect_nm_product<gpu::NmByBlocksOfListedRows, float, float, NM<4, 200, 32>, ColumnMajor>({333, 417, 517});
+  expect_nm_product<gpu::NmByBlocksOfListedRows, double, double, NM<32, 256, 96>, ColumnMajor>(
+      {200, 500, 700});
 }
 TEST(CudaNofMListedRows, ProductsOfAllShapes) {
-  expect_nm_products<NmByBlocksOfListedRows, float, float, NM<2, 32, 32>>();
-  expect_nm_products<NmByBlocksOfListedRows, float, float, NM<4, 32, 32, 1>>();
+  expect_nm_products<gpu::NmByBlocksOfListedRows, float, float, NM<2, 32, 32>>();
+  expect_nm_products<gpu::NmByBlocksOfListedRows, float, float, NM<4, 32, 32, 1>>();
 }
 
 /// A B by tiles of one Config, which `shared` blocks compute each.
@@ -188,7 +188,7 @@ TEST(CudaNofMListedRows, RowsThatAreNotKeptMeetNothing) {
   const auto device_A = A.copy_to<Cuda>();
   const Tensor<float, DenseMatrix<>, Cuda> C({m, n});
   Kokkos::deep_copy(C.values(), std::numeric_limits<float>::quiet_NaN());
-  assign(C(i, j), device_A(i, k) * B(k, j)).use<NmByBlocksOfListedRows>().run();
+  assign(C(i, j), device_A(i, k) * B(k, j)).use<gpu::NmByBlocksOfListedRows>().run();
   const auto result = C.copy_to<Host>();
   const auto a = [&](std::int64_t row, std::int64_t at) { return A.values()(row * m + at); };
   for (std::int64_t at = 0; at < m; ++at)
@@ -206,7 +206,7 @@ TEST(CudaNofMListedRows, TakeNoMoreMemoryThanEstimated) {
     const auto B = prune<NM<2, 32, 32>>(random_dense<float, DenseMatrix<>>({700, 900}, 5).copy_to<Cuda>());
     const auto A = random_dense<float, DenseMatrix<ColumnMajor>>({rows, 700}, 6).copy_to<Cuda>();
     const Tensor<float, DenseMatrix<>, Cuda> C({rows, 900});
-    expect_all_bounded(assign(C(i, j), A(i, k) * B(k, j)).use<NmByBlocksOfListedRows>());
+    expect_all_bounded(assign(C(i, j), A(i, k) * B(k, j)).use<gpu::NmByBlocksOfListedRows>());
   }
 }
 
@@ -218,14 +218,14 @@ TEST(CudaNofMListedRows, PlansHoldChunksAndLists) {
   const auto A = random_dense<float, DenseMatrix<ColumnMajor>>({m, inner}, 6).copy_to<Cuda>();
   const Tensor<float, DenseMatrix<>, Cuda> C({m, n});
   const auto statement =
-      assign(C(i, j), A(i, k) * B(k, j)).with_constant_operands().use<NmByBlocksOfListedRows>();
+      assign(C(i, j), A(i, k) * B(k, j)).with_constant_operands().use<gpu::NmByBlocksOfListedRows>();
   const bool is_large = testing::Value(explain(statement), HasSubstr("tiles of 128 x 256"));
   const gpu::NmChunks cut = gpu::NmChunks::of_listed(2, 32);
   const gpu::NmChunkLayout layout = is_large
                                         ? gpu::NmBlockConfig<float, 16, 8, true, 8, 1, true>::layout(cut, 32)
                                         : gpu::NmBlockConfig<float, 8, 8, true, 4, 3, true>::layout(cut, 32);
-  NmByBlocksOfListedRows::Plan<std::remove_const_t<decltype(statement)>> planned(statement,
-                                                                                 statement.resources());
+  gpu::NmByBlocksOfListedRows::Plan<std::remove_const_t<decltype(statement)>> planned(statement,
+                                                                                      statement.resources());
   const std::int64_t taken = memory_of([&] { planned.prepare(); });
   EXPECT_GE(taken, planned.held_bytes());
   EXPECT_LE(taken, planned.held_bytes() + uncounted);
@@ -249,7 +249,7 @@ TEST(CudaNofMListedRows, AreChosenAndExplained) {
     };
     const std::string text = explain(statement.template use<gpu::NmByBlocks>());
     if constexpr (gpu::can_list_rows(NmTraits<F>::kept, NmTraits<F>::window, NmTraits<F>::unit, 32)) {
-      const double listed = seconds(NmByBlocksOfListedRows{}), all = seconds(NmByBlocksOfAllRows{});
+      const double listed = seconds(gpu::NmByBlocksOfListedRows{}), all = seconds(gpu::NmByBlocksOfAllRows{});
       EXPECT_EQ(seconds(gpu::NmByBlocks{}), std::min(listed, all));
       std::ostringstream said;
       said << (listed < all ? says_listed : says_all);
@@ -286,7 +286,7 @@ TEST(CudaNofMListedRows, PlansSayTheIntensityOfTheirTiles) {
   const auto of_blocks = explained(gpu::NmByBlocks{}, 0.0f, NM<16, 32, 32>{});
   EXPECT_THAT(of_blocks, HasSubstr("tiles of 128 x 256"));
   EXPECT_THAT(of_blocks, HasSubstr(line(gpu::arithmetic_intensity(128, 256, 4096, 2048), 4)));
-  const auto of_listed = explained(NmByBlocksOfListedRows{}, 0.0f, NM<2, 32, 32>{});
+  const auto of_listed = explained(gpu::NmByBlocksOfListedRows{}, 0.0f, NM<2, 32, 32>{});
   const bool is_large = testing::Value(of_listed, HasSubstr("tiles of 128 x 256"));
   const double dense_rows = 4096 * gpu::kept_by_any(2, 32, is_large ? 8 : 4);
   EXPECT_THAT(of_listed, HasSubstr(line(is_large ? gpu::arithmetic_intensity(128, 256, dense_rows, 256)

@@ -17,7 +17,6 @@
 #include "../estimates.hpp"
 #include "../inputs.hpp"
 #include "../streams.hpp"
-#include "copied_rows.hpp"
 
 namespace sporos::test::n_of_m_plans {
 namespace {
@@ -87,11 +86,11 @@ void for_each_product(const Visit& visit) {
   visit("blocks", Product<NmByBlocks, float, float, NM<16, 32, 32>>({2052, 900, 300}));
   visit("blocks that keep little", Product<NmByBlocks, float, float, NM<2, 32, 32>>({2052, 1100, 300}));
   visit("blocks that list rows",
-        Product<NmByBlocksOfListedRows, float, float, NM<2, 32, 32>, ColumnMajor>({2052, 1100, 300}));
+        Product<gpu::NmByBlocksOfListedRows, float, float, NM<2, 32, 32>, ColumnMajor>({2052, 1100, 300}));
   visit("blocks that list rows and copy A first",
-        Product<NmByBlocksOfListedRows, float, float, NM<2, 32, 32>>({2051, 1100, 301}));
+        Product<gpu::NmByBlocksOfListedRows, float, float, NM<2, 32, 32>>({2051, 1100, 301}));
   visit("blocks that list rows and share tiles",
-        Product<NmByBlocksOfListedRows, double, double, NM<4, 32, 32>>({66, 130, 1500}));
+        Product<gpu::NmByBlocksOfListedRows, double, double, NM<4, 32, 32>>({66, 130, 1500}));
   visit("blocks of doubles", Product<NmByBlocks, double, double, NM<3, 8, 4>>({130, 270, 300}));
   visit("2:4", Product<TwoFourOnTensorCores, half, half, TwoFour>({256, 384, 512}));
   visit("2:4, copied first", Product<TwoFourOnTensorCores, half, float, TwoFour>({130, 70, 301}));

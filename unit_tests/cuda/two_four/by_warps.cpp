@@ -49,32 +49,13 @@ TEST(CudaTwoFourByWarps, AllTilesAndNumbersOfStages) {
   constexpr std::int64_t m = 128 + 40, n = 256 + 72;
   const Cuda space;
   for (const std::int64_t inner : {64, 128, 192, 320, 384, 448, 960}) {
-    const auto A = prune<TwoFour>(random_dense<half, DenseMatrix<>>({m, inner}, 1));
-    const auto B = random_dense<half, DenseMatrix<>>({inner, n}, 2);
-    const auto wide_A = convert<DenseMatrix<>, double>(A), wide_B = convert<DenseMatrix<>, double>(B);
-    const auto device_A = A.copy_to<Cuda>();
-    const auto by_rows = B.copy_to<Cuda>();
-    const auto by_columns = transpose(B).copy_to<Cuda>();
-    using Product = gpu::TiledProduct<half, std::remove_cvref_t<decltype(epilogue_of(
-                                                assign(by_rows(i, j), device_A(i, k) * by_columns(k, j))))>>;
+    const ProductOfTiles product_of_tiles({m, n, inner});
     const auto expect_tile = [&]<int Tile, bool BIsByRows, bool DIsByRows>() {
       SCOPED_TRACE(text("tile ", Tile, ", k = ", inner, ", ", BIsByRows, DIsByRows));
       using Config = gpu::TwoFourWarpConfig<half, Tile, BIsByRows>;
-      const Tensor<half, DenseMatrix<>, Cuda> D(DIsByRows ? Extents<2>{m, n} : Extents<2>{n, m});
-      Kokkos::deep_copy(D.values(), half(std::numeric_limits<float>::quiet_NaN()));
-      const gpu::TwoFourOperands<half> operands{device_A.values().data(),
-                                                device_A.level<2>().indices.data(),
-                                                inner,
-                                                (BIsByRows ? by_rows : by_columns).values().data(),
-                                                BIsByRows ? inner : n,
-                                                BIsByRows ? n : inner,
-                                                BIsByRows ? n : inner};
-      gpu::two_four_product_by_warps<Config, DIsByRows>(
-          space, Product{m, n, inner, D.values().data(), false, {}}, operands, {Tile, 0});
-      const auto as_stored = D.copy_to<Host>();
-      const auto result = DIsByRows ? as_stored : transpose(as_stored);
-      const Tensor<half, DenseMatrix<>>* const none = nullptr;
-      EXPECT_EQ((wrong_sums<half, half>(wide_A, wide_B, none, result)), 0);
+      product_of_tiles.expect<BIsByRows, DIsByRows>([&](const auto& product, const auto& operands) {
+        gpu::two_four_product_by_warps<Config, DIsByRows>(space, product, operands, {Tile, 0});
+      });
     };
     expect_tile.operator()<0, true, true>();
     expect_tile.operator()<0, false, false>();

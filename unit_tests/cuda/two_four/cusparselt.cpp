@@ -22,6 +22,7 @@
 #include "../estimates.hpp"
 #include "../inputs.hpp"
 #include "../streams.hpp"
+#include "products.hpp"
 
 namespace sporos::test::cusparselt {
 namespace {
@@ -48,75 +49,37 @@ std::string reason(const S& statement) {
   return {};
 }
 
-/// C = A B or C += A B, or its transpose, for A in TwoFour.
-/// @tparam InnerIsFirst  whether the dense factor is B(k, j), not B(j, k)
-/// @tparam AIsLeft       whether the result is A B, not its transpose
-/// @param shape          m, n, k of A B
+/// A product as a plan.
 template <class Value, class F, bool InnerIsFirst, bool AIsLeft>
-void expect_product(const Extents<3>& shape, bool accumulates = false) {
-  const auto [m, n, inner] = shape;
-  SCOPED_TRACE(
-      text(value_name<Value>(), ", ", format_name<F>(), ", ", InnerIsFirst, AIsLeft, ", ", to_string(shape)));
-  const auto A = prune<TwoFour>(random_dense<Value, DenseMatrix<>>({m, inner}, 1));
-  const auto B = random_dense<Value, F>(InnerIsFirst ? Extents<2>{inner, n} : Extents<2>{n, inner}, 2);
-  const auto before = random_dense<Value, DenseMatrix<>>(AIsLeft ? Extents<2>{m, n} : Extents<2>{n, m}, 3);
-  const auto device_A = A.template copy_to<Cuda>();
-  const auto device_B = B.template copy_to<Cuda>();
-  const auto C = before.template copy_to<Cuda>();
-  if (!accumulates)
-    Kokkos::deep_copy(C.values(), static_cast<Value>(std::numeric_limits<float>::quiet_NaN()));
-  const auto run = [&](const auto& statement) {
-    const auto by = by_cusparselt(statement);
-    plan(accumulates ? by.accumulate() : by).run();
-  };
-  if constexpr (AIsLeft && InnerIsFirst)
-    run(assign(C(i, j), device_A(i, k) * device_B(k, j)));
-  else if constexpr (AIsLeft)
-    run(assign(C(i, j), device_B(j, k) * device_A(i, k)));
-  else if constexpr (InnerIsFirst)
-    run(assign(C(i, j), device_A(j, k) * device_B(k, i)));
-  else
-    run(assign(C(i, j), device_B(i, k) * device_A(j, k)));
-
-  auto wide_B = convert<DenseMatrix<>, double>(B);
-  if constexpr (!InnerIsFirst) wide_B = transpose(wide_B);
-  const auto turned = [](const auto& t) {
-    if constexpr (AIsLeft)
-      return t;
-    else
-      return transpose(t);
-  };
-  const auto turned_before = turned(before);
-  EXPECT_EQ(
-      (wrong_sums<Value, Value>(convert<DenseMatrix<>, double>(A), wide_B,
-                                accumulates ? &turned_before : nullptr, turned(C.template copy_to<Host>()))),
-      0);
+void expect_planned_product(const Extents<3>& shape, bool accumulates = false) {
+  expect_product_run_by<Value, Value, F, InnerIsFirst, AIsLeft>(
+      [](const auto& statement) { plan(by_cusparselt(statement)).run(); }, shape, accumulates);
 }
 
 /// The least that it takes, and tails of its tiles, whatever their size.
 template <class Value, class F, bool InnerIsFirst, bool AIsLeft>
-void expect_products() {
+void expect_planned_products() {
   for (const Extents<3>& shape : {Extents<3>{16, 8, 16},
                                   {16, 264, 48},
                                   {48, 24, 80},
                                   {128, 64, 128},
                                   {272, 136, 528},
                                   {1040, 72, 2064}})
-    expect_product<Value, F, InnerIsFirst, AIsLeft>(shape);
-  expect_product<Value, F, InnerIsFirst, AIsLeft>({144, 264, 304}, true);
+    expect_planned_product<Value, F, InnerIsFirst, AIsLeft>(shape);
+  expect_planned_product<Value, F, InnerIsFirst, AIsLeft>({144, 264, 304}, true);
 }
 
 TEST(CudaCusparselt, SparseTimesDense) {
-  expect_products<half, DenseMatrix<RowMajor>, true, true>();
-  expect_products<half, DenseMatrix<ColumnMajor>, true, true>();
+  expect_planned_products<half, DenseMatrix<RowMajor>, true, true>();
+  expect_planned_products<half, DenseMatrix<ColumnMajor>, true, true>();
 }
 TEST(CudaCusparselt, LayersOfANetwork) {
-  expect_products<half, DenseMatrix<RowMajor>, false, false>();
-  expect_products<bfloat16, DenseMatrix<RowMajor>, false, false>();
+  expect_planned_products<half, DenseMatrix<RowMajor>, false, false>();
+  expect_planned_products<bfloat16, DenseMatrix<RowMajor>, false, false>();
 }
 TEST(CudaCusparselt, Transposed) {
-  expect_products<half, DenseMatrix<RowMajor>, true, false>();
-  expect_products<bfloat16, DenseMatrix<ColumnMajor>, false, true>();
+  expect_planned_products<half, DenseMatrix<RowMajor>, true, false>();
+  expect_planned_products<bfloat16, DenseMatrix<ColumnMajor>, false, true>();
 }
 
 /// Of which sums in float are exact.

@@ -44,14 +44,7 @@ TEST(CudaTwoFour, ResultsOfOtherTypes) {
 /// tiles without a partner, more tiles than blocks, metadata that ends within a slot.
 TEST(CudaTwoFour, AllTilesAndClusters) {
   constexpr std::int64_t m = 2 * 192 + 40, n = 256 + 72, inner = 5 * 128;
-  const auto A = prune<TwoFour>(random_dense<half, DenseMatrix<>>({m, inner}, 1));
-  const auto B = random_dense<half, DenseMatrix<>>({inner, n}, 2);
-  const auto wide_A = convert<DenseMatrix<>, double>(A), wide_B = convert<DenseMatrix<>, double>(B);
-  const auto device_A = A.copy_to<Cuda>();
-  const auto by_rows = B.copy_to<Cuda>();
-  const auto by_columns = transpose(B).copy_to<Cuda>();
-  using Product = gpu::TiledProduct<half, std::remove_cvref_t<decltype(epilogue_of(
-                                              assign(by_rows(i, j), device_A(i, k) * by_columns(k, j))))>>;
+  const ProductOfTiles product_of_tiles({m, n, inner});
   const Cuda space;
   const auto expect_tile = [&]<int Tile, bool BIsByRows, bool DIsByRows>() {
     constexpr gpu::TwoFourTile tile = gpu::two_four_tiles[Tile];
@@ -60,21 +53,10 @@ TEST(CudaTwoFour, AllTilesAndClusters) {
       SCOPED_TRACE(text(tile.rows(), " x ", tile.columns, ", ", blocks, " blocks share ",
                         shares == gpu::ClusterShares::tile ? "a tile" : "columns", ", ", clusters,
                         " at a time"));
-      const Tensor<half, DenseMatrix<>, Cuda> D(DIsByRows ? Extents<2>{m, n} : Extents<2>{n, m});
-      Kokkos::deep_copy(D.values(), half(std::numeric_limits<float>::quiet_NaN()));
-      const gpu::TwoFourOperands<half> operands{device_A.values().data(),
-                                                device_A.level<2>().indices.data(),
-                                                inner,
-                                                (BIsByRows ? by_rows : by_columns).values().data(),
-                                                BIsByRows ? inner : n,
-                                                BIsByRows ? n : inner,
-                                                BIsByRows ? n : inner};
-      gpu::two_four_product<Config, DIsByRows>(space, Product{m, n, inner, D.values().data(), false, {}},
-                                               operands, {Tile, shares, blocks, clusters, 0});
-      const auto as_stored = D.copy_to<Host>();
-      const auto result = DIsByRows ? as_stored : transpose(as_stored);
-      const Tensor<half, DenseMatrix<>>* const none = nullptr;
-      EXPECT_EQ((wrong_sums<half, half>(wide_A, wide_B, none, result)), 0);
+      product_of_tiles.expect<BIsByRows, DIsByRows>([&](const auto& product, const auto& operands) {
+        gpu::two_four_product<Config, DIsByRows>(space, product, operands,
+                                                 {Tile, shares, blocks, clusters, 0});
+      });
     };
     for (const int clusters : {3, 100}) {
       for (int blocks = 1; blocks <= tile.most_blocks; ++blocks)
