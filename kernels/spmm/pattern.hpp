@@ -43,8 +43,10 @@ struct SpmmOfSumsPattern : SparseTimesDense<SpmmOfSumsPattern<Operands>, Operand
 /// Such a product, or batches of them, C(b, i, j) = A(i, k) * B(b, k, j), A(b, i, k) * B(b, k, j) or A(b, i,
 /// k) * B(k, j), whose matrices B and C are stored by rows, one after another, and A, if there is one for
 /// each batch, in CSR.
-template <class Operands>
-struct SpmmOfRowsPattern : SparseTimesDense<SpmmOfRowsPattern<Operands>, Operands, FactorsOfSums> {
+/// @tparam TakesPairs  whether each batch may have an A and a B of its own
+template <class Operands, bool TakesPairs = true>
+struct SpmmOfRowsPattern
+    : SparseTimesDense<SpmmOfRowsPattern<Operands, TakesPairs>, Operands, FactorsOfSums> {
   template <class C, class A, class B>
   static constexpr bool fits() {
     if constexpr (!std::is_same_v<typename C::format, DenseTensor<3>>) {
@@ -54,7 +56,8 @@ struct SpmmOfRowsPattern : SparseTimesDense<SpmmOfRowsPattern<Operands>, Operand
     } else if constexpr (BatchTraits<typename A::format>::is) {
       if constexpr (detail::are_rows_of_one<typename A::format> &&
                     detail::is_by_rows<typename BatchTraits<typename A::format>::matrix>)
-        return (std::is_same_v<typename B::format, DenseTensor<3>> && binds<C, A, B>("bij", "bik", "bkj")) ||
+        return (TakesPairs && std::is_same_v<typename B::format, DenseTensor<3>> &&
+                binds<C, A, B>("bij", "bik", "bkj")) ||
                (std::is_same_v<typename B::format, DenseMatrix<>> && binds<C, A, B>("bij", "bik", "kj"));
       else
         return false;

@@ -68,6 +68,8 @@ class PlanOfSpmm {
   std::int64_t m() const { return (has_batches_of_a ? result().extent(0) : 1) * result().extent(of_rows); }
   std::int64_t n() const { return result().extent(of_columns); }
   std::int64_t inner() const { return a().extent(is_transposed ? 0 : 1); }
+  /// The rows of all matrices B.
+  std::int64_t rows_of_b() const { return inner() * (has_batches_of_b ? result().extent(0) : 1); }
   /// How many products the rows of A are in.
   std::int64_t products() const { return is_of_batches && !has_batches_of_a ? result().extent(0) : 1; }
 
@@ -122,7 +124,7 @@ class PlanOfSpmm {
     const B* const dense = read_b(memory);
     if (!pads_b()) return {dense, n()};
     auto* const padded = reinterpret_cast<B*>(memory + turned_bytes());
-    pad_rows(space(), dense, inner(), n(), padded_stride(), padded);
+    pad_rows(space(), dense, rows_of_b(), n(), padded_stride(), padded);
     return {padded, padded_stride()};
   }
 
@@ -139,7 +141,7 @@ class PlanOfSpmm {
   }
   std::int64_t padded_bytes() const {
     Layout layout;
-    layout.template take<B>(inner() * padded_stride());
+    layout.template take<B>(rows_of_b() * padded_stride());
     return layout.bytes();
   }
 };

@@ -114,7 +114,8 @@ struct Case {
     return out;
   }
 
-  void expect(bool has_epilogue, bool accumulates, bool is_planned) const {
+  template <class Kernel = gpu::SpmmByGroups>
+  void expect(bool has_epilogue, bool accumulates, bool is_planned, bool is_constant = false) const {
     SCOPED_TRACE(text(to_string(shape), ", ", has_epilogue, accumulates, is_planned));
     const auto c = before.template copy_to<Cuda>();
     if (!accumulates && c.nnz() > 0)
@@ -122,8 +123,13 @@ struct Case {
     const auto p = bias.copy_to<Cuda>();
     const auto t = of_rows.copy_to<Cuda>();
     const auto start = [&](const auto& statement) {
-      const auto one = statement.template use<gpu::SpmmByGroups>();
-      const auto run = [&](const auto& of) { is_planned ? plan(of).run() : of.run(); };
+      const auto one = statement.template use<Kernel>();
+      const auto run = [&](const auto& of) {
+        if (is_constant)
+          plan(of.with_constant_operands()).run();
+        else
+          is_planned ? plan(of).run() : of.run();
+      };
       accumulates ? run(one.accumulate()) : run(one);
     };
     if (has_epilogue)
@@ -132,10 +138,12 @@ struct Case {
       start(assign(c(b, i, j), product_of<Of>(s, d)));
     test::batches::expect_same_values(c.template copy_to<Host>(), expected(has_epilogue, accumulates));
   }
+  template <class Kernel = gpu::SpmmByGroups>
   void expect_all() const {
     for (const bool has_epilogue : {false, true})
       for (const bool accumulates : {false, true})
-        for (const bool is_planned : {false, true}) expect(has_epilogue, accumulates, is_planned);
+        for (const bool is_planned : {false, true})
+          expect<Kernel>(has_epilogue, accumulates, is_planned, is_planned && !accumulates);
   }
 };
 
@@ -158,6 +166,30 @@ void expect_products() {
 TEST(CudaBatchesByRows, OfOneMatrix) { expect_products<Which::dense>(); }
 TEST(CudaBatchesByRows, OfAMatrixForEachBatch) { expect_products<Which::both>(); }
 TEST(CudaBatchesByRows, OfAMatrixForEachBatchAndOneDense) { expect_products<Which::sparse>(); }
+
+/// On tensor cores, where tiles end within the rows and columns of a matrix and those of the next begin.
+template <Which Of>
+void expect_products_by_tiles() {
+  using Kernel = gpu::SpmmOnTensorCores;
+  for (const std::int64_t columns : {8, 64, 130, 300}) {
+    Case<Of, half, float>({3, 70, columns, 100}, 4).template expect_all<Kernel>();
+    Case<Of, half, half>({2, 128, columns, 128}, 9).template expect_all<Kernel>();
+  }
+  Case<Of, half, float>({5, 300, 40, 200}, 3).template expect_all<Kernel>();
+  Case<Of, half, float>({2, 5, 7, 40}, 3).template expect_all<Kernel>();
+  Case<Of, half, float>({0, 5, 7, 8}, 2).template expect_all<Kernel>();
+}
+TEST(CudaBatchesByRows, OfOneMatrixByTiles) { expect_products_by_tiles<Which::dense>(); }
+TEST(CudaBatchesByRows, OfAMatrixForEachBatchByTiles) { expect_products_by_tiles<Which::sparse>(); }
+
+/// What is not finite stays in its batch.
+TEST(CudaBatchesByRows, InfinitiesStayInTheirBatch) {
+  const Case<Which::dense, half, float> of({3, 70, 72, 100}, 4);
+  of.dense_d.values()(100 * 72) = half(std::numeric_limits<float>::infinity());
+  Kokkos::deep_copy(of.d.values(), copy_array<gpu::Memory>(of.dense_d.values()));
+  of.expect<gpu::SpmmOnTensorCores>(false, false, true);
+  of.expect<gpu::SpmmByGroups>(false, false, true);
+}
 
 /// All orders of modes, by whichever candidate or loop nest takes them.
 TEST(CudaBatchesByRows, InAnyOrder) {
