@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "../../epilogue/in_batches.hpp"
 #include "../pattern.hpp"
 #include "plan_of_product.hpp"
 #include "rows.hpp"
@@ -44,11 +45,15 @@ template <class Way, class S>
 class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
   using Operands = PlanOfSpmm<typename Way::Pattern, S>;
   using Operands::a, Operands::b, Operands::result, Operands::space, Operands::m, Operands::n;
-  using Operands::turn_b, Operands::statement_, Operands::rows_;
+  using Operands::products, Operands::turn_b, Operands::statement_, Operands::rows_;
   using Operands::turned_bytes;
   using typename Operands::B, typename Operands::Out, typename Operands::Rows;
   using Compute = detail::compute_of<S>;
   using Index = typename Way::Index;
+  /// How the kernel takes batches. (Those of A with one B are the rows of one product.)
+  using Batches =
+      std::conditional_t<!Operands::is_of_batches || !Operands::has_batches_of_b, OneProduct,
+                         std::conditional_t<Operands::has_batches_of_a, ProductsByRows, ProductsByPanels>>;
 
  public:
   SpmmRowsPlan(const S& statement, const Resources<Kokkos::Cuda>& resources)
@@ -74,8 +79,8 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
   /// The seconds that a product is expected to take.
   double seconds() const {
     const RowsShape shape = this->shape();
-    const auto rows = static_cast<double>(std::max<std::int64_t>(1, m()));
-    const auto nonzeros = static_cast<double>(a().nnz());
+    const auto rows = static_cast<double>(std::max<std::int64_t>(1, m() * products()));
+    const auto nonzeros = static_cast<double>(a().nnz() * products());
     const double longest = lengths_.longest > 0 ? static_cast<double>(lengths_.longest)
                                                 : RowsShape::likely_longest(nonzeros / rows);
     const auto cut = static_cast<double>(shape.longest);
@@ -120,18 +125,27 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
     out << '\n';
     if (Rows::is_copied) out << "  operands: the sparse one is copied by rows first\n";
     if (turn_b) out << "  operands: the dense one is transposed first\n";
+    if (Operands::is_of_batches)
+      out << "  batches: " << result().extent(0) << ", of which each "
+          << (std::is_same_v<Batches, ProductsByPanels> ? "has the same sparse matrix"
+                                                        : "has rows of its own")
+          << ", by one kernel\n";
   }
 
  private:
+  /// How the rows of all products are distributed over lanes; the panels are those of one product.
   RowsShape shape(const Out* c) const {
-    return Way::shape(rows_.view(a()), n(), turn_b ? nullptr : b().values().data(), c,
+    auto rows = rows_.view(a());
+    rows.rows *= products();
+    rows.nonzeros *= products();
+    return Way::shape(rows, n(), turn_b ? nullptr : b().values().data(), c,
                       space().cuda_device_prop().multiProcessorCount, lengths_.longest, is_dealt_);
   }
   RowsShape shape() const { return shape(result().values().data()); }
   /// A plan's long rows stay the same, whatever arrays its operands have later.
   LongRows long_rows() const { return LongRows::of(a().nnz(), is_prepared_ ? cut_ : shape().longest); }
   std::int64_t most_arrivals(const LongRows& sizes) const {
-    return sizes.most_slots * ceil_div(n(), Way::template narrowest_panel<B>);
+    return sizes.most_slots * ceil_div(n(), Way::template narrowest_panel<B>) * products();
   }
 
   struct Room {
@@ -150,8 +164,8 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
     out.long_rows.counts = layout.template take<RowPieceCounts>(1);
     out.long_rows.pieces = layout.template take<RowPiece>(sizes.most_pieces);
     out.long_rows.arrivals = layout.template take<unsigned>(most_arrivals(sizes));
-    out.long_rows.sums =
-        reinterpret_cast<char*>(layout.template take<Compute>(sizes.most_slots * Way::columns_of_slot(n())));
+    out.long_rows.sums = reinterpret_cast<char*>(
+        layout.template take<Compute>(sizes.most_slots * Way::columns_of_slot(n() * products())));
     out.bytes = layout.bytes();
     return out;
   }
@@ -197,7 +211,9 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
     read_rows();
     const auto matrix = rows_.view(a());
     const LongRows sizes = long_rows();
-    const RowsShape shape = this->shape(c);
+    RowsShape shape = this->shape(c);
+    const std::int64_t panels = shape.panels;  // of one product
+    shape.panels *= products();
     const std::int64_t of_rows = is_prepared_ ? 0 : lay_out(sizes, nullptr).bytes;
     room_.with(statement_.resources().scratch(), of_rows + turned_bytes(), [&](char* memory) {
       const B* const dense = this->read_b(memory + of_rows);
@@ -206,14 +222,18 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
         room.index.find(space(), matrix.positions, m(), sizes.cut);
         find_long_rows(space(), matrix.positions, m(), room.long_rows, sizes.most_slots * shape.panels);
       }
-      const auto epilogue = epilogue_of(statement_);
+      const auto epilogue = epilogue_by_rows(statement_);
       using View = std::remove_const_t<decltype(matrix)>;
-      const RowsProduct<Compute, View, B, Out, std::remove_const_t<decltype(epilogue)>> in{
+      RowsProduct<Compute, View, B, Out, std::remove_const_t<decltype(epilogue)>, Batches> in{
           matrix,   n(),
           dense,    0,
           c,        statement_.accumulates(),
           epilogue, room.long_rows,
           shape,    is_prepared_ ? room.places : nullptr};
+      if constexpr (std::is_same_v<Batches, ProductsByPanels>)
+        in.batches = {products(), panels, this->inner() * n(), m()};
+      else if constexpr (std::is_same_v<Batches, ProductsByRows>)
+        in.batches = {result().extent(1), this->inner() * n()};
       Way::multiply(space(), in, room.index, is_prepared_ ? pieces_ : sizes.most_pieces);
     });
   }
