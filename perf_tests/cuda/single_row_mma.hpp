@@ -5,6 +5,7 @@
 /// between lanes. A measure for matricised dot products, which use 16 of 128 results as well.
 #pragma once
 
+#include <bit>
 #include <sporos/kernels/cuda/mma.hpp>
 #include <sporos/kernels/cuda/warp.hpp>
 #include <vector>
@@ -82,7 +83,7 @@ __global__ __launch_bounds__(256, 3) void single_row_kernel(const SingleRowProdu
     out.at[2 * j] = static_cast<T>(sums[j][0]);
     out.at[2 * j + 1] = static_cast<T>(sums[j][2]);
   }
-  memcpy(in.c + row * in.stride + column, &out, sizeof out);
+  in.c[row * in.stride + column] = std::bit_cast<uint4>(out);
 }
 
 /// The product by this kernel, prepared: groups are made on the host.
