@@ -208,6 +208,7 @@ inline CsrMaker few_long_rows(std::int64_t rows, std::int64_t count) {
 
 void add_spmv();
 void add_spmm();
+void add_row_classes();
 void add_sddmm();
 void add_mttkrp();
 void add_spgemm();

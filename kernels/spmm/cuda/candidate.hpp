@@ -57,7 +57,10 @@ struct SpmmByGroups {
   struct Index {
     static constexpr bool is_there = false;
     struct Counts {};
-    static Index lay_out(const Kokkos::Cuda&, Layout&, std::int64_t, std::int64_t) { return {}; }
+    template <class B>
+    static Index lay_out(const Kokkos::Cuda&, Layout&, std::int64_t, std::int64_t, std::int64_t) {
+      return {};
+    }
     template <class Position>
     void find(const Kokkos::Cuda&, const Position*, std::int64_t, std::int64_t) const {}
     template <class Position>

@@ -156,7 +156,7 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
   };
   Room lay_out(const LongRows& sizes, char* memory) const {
     Layout layout(memory);
-    Room out{sizes, Index::lay_out(space(), layout, m(), a().nnz())};
+    Room out{sizes, Index::template lay_out<B>(space(), layout, m(), n(), a().nnz())};
     out.index.set_counts(index_counts_);
     if (is_dealt_) out.places = layout.template take<RowPlace>(m());
     out.bytes = layout.bytes();
