@@ -348,6 +348,7 @@ void add_product(const Input& input, std::int64_t columns) {
   } else {
     add_contender("sporos_transposed", std::type_identity<gpu::SpmmIntoColumns>{});
     add_contender("sporos_shared_rows", std::type_identity<gpu::SpmmFromSharedRows>{});
+    add_contender("sporos_cublas", std::type_identity<gpu::SpmmByCublas>{});
   }
   for (const auto& [name, algorithm] : cusparse_algorithms)
     add(

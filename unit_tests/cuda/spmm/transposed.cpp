@@ -67,7 +67,8 @@ TEST(CudaSpmmTransposed, PlansReadNewValuesAndOtherArrays) {
     const auto expected = product_on_host<Out>(dense_A, B);
     statement.run();
     expect_equal_tensors(expected, C);
-    auto product = plan(statement), constant = plan(statement.with_constant_operands());
+    auto product = plan(statement);
+    auto constant = plan(statement.with_constant_operands());
     const auto expect = [&](auto& by, const Tensor<Out, DenseMatrix<>>& result) {
       Kokkos::deep_copy(C.values(), Out(-1));
       by.run();
