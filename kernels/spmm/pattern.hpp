@@ -87,4 +87,14 @@ struct SpmmIntoColumnsPattern : SparseTimesDense<SpmmIntoColumnsPattern<Operands
   }
 };
 
+/// All of these products, into a C stored along either mode.
+template <class Operands>
+struct SpmmInAnyLayoutPattern : SparseTimesDense<SpmmInAnyLayoutPattern<Operands>, Operands, FactorsOfSums> {
+  template <class C, class A, class B>
+  static constexpr bool fits() {
+    return SpmmOfSumsPattern<Operands>::template fits<C, A, B>() ||
+           SpmmIntoColumnsPattern<Operands>::template fits<C, A, B>();
+  }
+};
+
 }  // namespace sporos

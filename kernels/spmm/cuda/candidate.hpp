@@ -40,7 +40,7 @@ struct SpmmByGroups {
   static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
     Plan<S> plan(statement, resources);
     if (use == Use::often) plan.measure();
-    return Cost{plan.seconds()};
+    return Cost{plan.seconds() + plan.seconds_of_copy(use)};
   }
 
   template <class S>

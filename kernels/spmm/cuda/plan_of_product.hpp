@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <ostream>
 #include <type_traits>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "../../cuda/transpose.hpp"
 #include "../../epilogue/epilogue.hpp"
 #include "../../nest/bounds.hpp"
+#include "../../protocol/candidate.hpp"
 #include "../../results/dense_target.hpp"
 
 namespace sporos::gpu {
@@ -79,6 +81,20 @@ class PlanOfSpmm {
 
   bool memory_is_bounded() const {
     return statement_.resources().memory_limit() != Resources<Kokkos::Cuda>::unlimited;
+  }
+
+  /// The seconds that copying A is expected to take, for a statement or for each run of a plan.
+  double seconds_of_copy(Use use) const {
+    if (use == Use::once) return Rows::seconds_to_read(a());
+    return S::schedule::has_constant_operands ? 0 : Rows::seconds_to_read_again(a());
+  }
+  /// Says that A is copied, if it is, and how often.
+  void explain_copy(std::ostream& out) const {
+    if (!Rows::is_copied) return;
+    out << "  operands: the sparse one is copied by rows"
+        << (!rows_.is_read()                     ? " first\n"
+            : S::schedule::has_constant_operands ? " once\n"
+                                                 : " once, its values again in each run\n");
   }
 
   /// Calls multiply(address of the result's values) if there is something to multiply; otherwise only applies

@@ -58,11 +58,13 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
  public:
   SpmmRowsPlan(const S& statement, const Resources<Kokkos::Cuda>& resources)
       : Operands(statement, resources) {}
+  using Operands::seconds_of_copy;
 
   /// Measures rows, if that needs no copy of them, and decides whether to take them in the order of their
   /// lengths. If memory is bounded, the plan stays the one whose memory was estimated.
   void measure() {
-    if (!Way::deals_rows || !this->has_terms() || (Rows::is_copied && !is_read_) || this->memory_is_bounded())
+    if (!Way::deals_rows || !this->has_terms() || (Rows::is_copied && !rows_.is_read()) ||
+        this->memory_is_bounded())
       return;
     lengths_ = measure_rows(space(), rows_.view(a()).positions, m());
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
@@ -123,7 +125,7 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
     if (is_dealt_) out << ", the longest rows first";
     if (pieces_ != 0) out << "; rows of more than " << long_rows().cut << " nonzeros are cut";
     out << '\n';
-    if (Rows::is_copied) out << "  operands: the sparse one is copied by rows first\n";
+    this->explain_copy(out);
     if (turn_b) out << "  operands: the dense one is transposed first\n";
     if (Operands::is_of_batches)
       out << "  batches: " << result().extent(0) << ", of which each "
@@ -175,9 +177,8 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
     return layout.bytes();
   }
   void read_rows() {
-    if (is_read_ && S::schedule::has_constant_operands) return;
+    if (rows_.is_read() && S::schedule::has_constant_operands) return;
     rows_.read(a());
-    is_read_ = true;
   }
 
   /// Finds what stays the same for all runs: where rows are cut, the index and the order of rows.
@@ -238,7 +239,7 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
     });
   }
 
-  bool is_read_ = false, is_prepared_ = false;
+  bool is_prepared_ = false;
   std::int64_t cut_ = 0;
   RowLengths lengths_{};   ///< measured for plans that are kept
   bool is_dealt_ = false;  ///< whether rows are taken in the order of their lengths

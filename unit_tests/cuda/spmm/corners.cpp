@@ -32,6 +32,8 @@ void with_each_kernel(const Work& work) {
   one.template operator()<gpu::SpmmOnTensorCores, half, float>();
   one.template operator()<gpu::SpmmBySplitTiles, float, float>();
   one.template operator()<gpu::SpmmByWindows, double, double>();
+  one.template operator()<gpu::SpmmByCublas, half, float>();
+  one.template operator()<gpu::SpmmByCublas, double, double>();
 }
 
 /// C = A B into what was not a number, and C += A B, as statements and as plans of constant operands. Sums of

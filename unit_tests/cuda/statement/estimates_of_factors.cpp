@@ -57,6 +57,10 @@ TEST(CudaEstimateOfFactors, BoundsProductsBySplitTiles) {
 TEST(CudaEstimateOfFactors, BoundsProductsByWindows) {
   expect_spmm_bounded<gpu::SpmmByWindows, double, CSR<>, DenseMatrix<>, true>();
 }
+TEST(CudaEstimateOfFactors, BoundsProductsByCublas) {
+  expect_spmm_bounded<gpu::SpmmByCublas, half, CSR<>, DenseMatrix<>, true, float>();
+  expect_spmm_bounded<gpu::SpmmByCublas, double, CSC<>, DenseMatrix<ColumnMajor>, true>();
+}
 TEST(CudaEstimateOfFactors, BoundsTransposedProducts) {
   const auto W = uneven<CSR<>, float>({300, 500});
   const auto X = random_dense<float, DenseMatrix<>>({70, 500}, 2).copy_to<Cuda>();
