@@ -49,6 +49,27 @@ inline std::vector<std::string> split(const char* list, char separator) {
   return out;
 }
 
+/// A matrix in which every row has from `fewest` to `most` nonzeros at random.
+inline CsrMaker random_rows(std::int64_t rows, std::int64_t columns, std::int64_t fewest, std::int64_t most) {
+  std::mt19937_64 draw(15);
+  CsrMaker out(rows, columns);
+  std::vector<std::int64_t> of_row;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const auto length =
+        static_cast<std::size_t>(fewest) + draw() % static_cast<std::size_t>(most - fewest + 1);
+    of_row.clear();
+    while (of_row.size() < length) {
+      while (of_row.size() < length)
+        of_row.push_back(static_cast<std::int64_t>(draw() % static_cast<std::uint64_t>(columns)));
+      std::sort(of_row.begin(), of_row.end());
+      of_row.erase(std::unique(of_row.begin(), of_row.end()), of_row.end());
+    }
+    for (const std::int64_t column : of_row) out.put(column);
+    out.end_row();
+  }
+  return out;
+}
+
 /// The matrices that SPOROS_MATRICES names: files, separated by colons.
 inline std::vector<Input> named_inputs() {
   std::vector<Input> out;

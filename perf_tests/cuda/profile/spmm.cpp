@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file spmm.cpp
-/// SpMM by the kernel that a plan chooses, and by cuSPARSE's algorithms, where they are close.
+/// SpMM by the kernel that a plan chooses, and by cuSPARSE's algorithms, where they are close; and with rows of
+/// one length by the kernel for dot products, beside others.
+#include <sporos/kernels/spmm/cuda/dot_products_candidate.hpp>
+
 #include "../patterns.hpp"
+#include "../single_row_mma.hpp"
 #include "profile.hpp"
 
 namespace sporos::perf {
@@ -56,9 +60,29 @@ void profile_spmm(const Input& input, std::int64_t columns) {
   profile_cusparse(family + "cusparse_alg3", a, b, c, CUSPARSE_SPMM_CSR_ALG3);
 }
 
+/// The kernels for dot products and for rows, and one that has a row for an operand, where all rows have as
+/// many nonzeros.
+void profile_row_class(std::int64_t nonzeros) {
+  using namespace sporos::indices;
+  constexpr std::int64_t extent = 16384, columns = 128;
+  const std::string family = text("spmm/rows_of_", nonzeros, "/", columns, "/half/");
+  if (!is_profiled(family)) return;
+  const auto a = random_rows(extent, extent, nonzeros, nonzeros).make<half>();
+  const auto b = random_matrix<half>(extent, columns, 2);
+  const Matrix<half> c({extent, columns});
+  const auto statement = assign(c(i, j), a(i, k) * b(k, j));
+  auto dot_products = plan(statement.use<gpu::SpmmByDotProducts>());
+  profile(family + "dot_products", [&] { dot_products.run(); });
+  const SingleRowSpmm<half> single_row(a, b, c);
+  profile(family + "single_row", [&] { single_row(); });
+  auto by_rows = plan(statement.use<gpu::SpmmByGroups>());
+  profile(family + "rows", [&] { by_rows.run(); });
+}
+
 }  // namespace
 
 void profile_spmm() {
+  for (const std::int64_t nonzeros : {8, 16, 32, 64, 256}) profile_row_class(nonzeros);
   for (const Input& input : named_inputs())
     for (const std::int64_t columns : {32, 64, 256}) {
       profile_spmm<float>(input, columns);
