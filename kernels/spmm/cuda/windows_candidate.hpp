@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file windows_candidate.hpp
-/// The product of a sparse matrix of doubles and a dense one on tensor cores, as a candidate for statements.
+/// The product of a sparse matrix of doubles or 16-bit floats and a dense one on tensor cores, by windows of
+/// rows, as a candidate for statements.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +22,10 @@
 
 namespace sporos::gpu {
 
-/// C(i, j) = A(i, k) * B(k, j), with A in CSR or CSC, B and C dense, all doubles, or an epilogue of such a
-/// product (kernels/epilogue/epilogue.hpp), on tensor cores, by windows.hpp. It pays off if neighbouring rows
-/// of A share columns, as they do if a tenth of A or more is stored, or in finite-element matrices.
+/// C(i, j) = A(i, k) * B(k, j), with A in CSR or CSC, B and C dense, of doubles or 16-bit floats, or an
+/// epilogue of such a product (kernels/epilogue/epilogue.hpp), on tensor cores, by windows.hpp. It pays off
+/// if neighbouring rows of A share columns, as they do if a tenth of A or more is stored, or in
+/// finite-element matrices.
 ///
 /// A is packed when a plan is made; each run packs its values again, unless the statement says
 /// `.with_constant_operands()`. The packed A takes up to 128 bytes per nonzero; if it would take more, or if
@@ -35,25 +37,28 @@ struct SpmmByWindows {
   struct Operands : GpuMatrixOperands {
     template <class A>
     static constexpr bool is_csr =
-        GpuMatrixOperands::is_csr<A> && std::is_same_v<typename A::value_type, double>;
+        GpuMatrixOperands::is_csr<A> &&
+        (std::is_same_v<typename A::value_type, double> || is_narrow_float_v<typename A::value_type>);
   };
   using Pattern = SpmmOfSumsPattern<Operands>;
   static constexpr std::string_view name = "SpMM by windows of rows on tensor cores";
   static constexpr std::string_view takes =
-      "C(i, j) = A(i, k) * B(k, j), A in CSR or CSC, B and C dense, C row-major, of doubles, in the memory "
-      "of "
-      "a GPU of compute capability 9.0";
+      "C(i, j) = A(i, k) * B(k, j), A in CSR or CSC, B and C dense, C row-major, double, half or bfloat16 "
+      "in A and B, in the memory of a GPU of compute capability 9.0";
   static constexpr bool deterministic = true;
 
   template <class S>
   static constexpr bool computes() {
-    if constexpr (Pattern::template matches<S>)
-      return std::is_same_v<
-                 typename std::remove_cvref_t<decltype(Pattern::dense(std::declval<const S&>()))>::value_type,
-                 double> &&
-             std::is_same_v<typename S::result_type::value_type, double>;
-    else
+    if constexpr (Pattern::template matches<S>) {
+      using T = typename std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>::value_type;
+      using Out = typename S::result_type::value_type;
+      return std::is_same_v<T, typename std::remove_cvref_t<decltype(Pattern::dense(
+                                   std::declval<const S&>()))>::value_type> &&
+             (std::is_same_v<T, double> ? std::is_same_v<Out, double>
+                                        : is_narrow_float_v<Out> || std::is_same_v<Out, float>);
+    } else {
       return false;
+    }
   }
   template <class S>
   static constexpr bool matches = computes<S>();
@@ -70,34 +75,25 @@ struct SpmmByWindows {
 
 /// How a product is distributed over warps.
 struct WindowsChoice {
-  int rows = ValueWindows::heights[0];  ///< per window
-  int columns = 16;                     ///< per panel
-  int parts = 1;                        ///< warps that share a window
+  int rows = 0;     ///< per window
+  int columns = 0;  ///< per panel
+  WindowLoads loads = WindowLoads::to_registers;
+  int parts = 1;  ///< warps that share a window
   double seconds = std::numeric_limits<double>::infinity();
 
-  /// Calls visit(std::type_identity<WindowsConfig<rows, columns>>) for these numbers or, if there is no such
-  /// configuration, for narrower panels.
-  template <class Visit>
-  void visit_config(const Visit& visit) const {
-    if (rows == 8) return with_columns<8>(visit);
-    if (rows == 16) return with_columns<16>(visit);
-    with_columns<32>(visit);
+  template <class Config>
+  static constexpr WindowsChoice of(int parts) {
+    return {Config::rows, Config::columns, Config::loads, parts, std::numeric_limits<double>::infinity()};
   }
-  static constexpr bool is_there(int rows, int columns) { return rows * columns <= 1024; }
-
- private:
-  template <int Rows, class Visit>
-  void with_columns(const Visit& visit) const {
-    if constexpr (is_there(Rows, 64))
-      if (columns == 64) return visit(std::type_identity<WindowsConfig<Rows, 64>>{});
-    if (columns == 32) return visit(std::type_identity<WindowsConfig<Rows, 32>>{});
-    visit(std::type_identity<WindowsConfig<Rows, 16>>{});
+  template <class Config>
+  constexpr bool is_of() const {
+    return rows == Config::rows && columns == Config::columns && loads == Config::loads;
   }
 };
 
 /// The amounts of work from which the time of a product is estimated.
 struct WindowsWork {
-  WindowsChoice choice;
+  int parts;  ///< warps that share a window
   std::int64_t windows, panels;
   std::int64_t steps, most;  ///< of A's windows: of all, and the most of one
   int multiprocessors;
@@ -112,9 +108,26 @@ struct WindowsTimes {
   double halve;    ///< adding up the sums of twice as many warps
   double of_warp;  ///< each warp, if a multiprocessor has many
 
+  template <class Config>
+  static constexpr WindowsTimes of() {
+    return Config::is_narrow ? of_narrow<Config>() : of_doubles<Config>();
+  }
+
+  static double seconds(const WindowsTimes& times, const WindowsWork& in) {
+    const auto parts = static_cast<double>(in.parts), panels = static_cast<double>(in.panels);
+    const double chain = std::ceil(static_cast<double>(in.most) / parts) * times.alone;
+    const double all = (static_cast<double>(in.steps) * panels * times.busy +
+                        static_cast<double>(in.windows) * panels * parts * times.of_warp) /
+                       in.multiprocessors;
+    // The longer of two times that overlap, or a little more if they are about equal.
+    return times.fixed + std::cbrt(chain * chain * chain + all * all * all) + std::log2(parts) * times.halve;
+  }
+
+ private:
   /// For windows of 8, 16 and 32 rows, each with panels of 16, 32 and 64 columns; the last combination does
   /// not exist.
-  static constexpr WindowsTimes of(const WindowsChoice& choice) {
+  template <class Config>
+  static constexpr WindowsTimes of_doubles() {
     constexpr WindowsTimes times[ValueWindowCounts::heights][3] = {
         {{1.5e-07, 1.99e-08, 2e-06, 1.28e-07, 1.28e-07},
          {2.68e-07, 3.66e-08, 2.85e-06, 5.02e-08, 1.75e-07},
@@ -125,18 +138,14 @@ struct WindowsTimes {
         {{2.57e-07, 2.85e-08, 2.63e-06, 3.34e-10, 2e-07},
          {5.04e-07, 4.77e-08, 3.25e-06, 3e-08, 2.98e-07},
          {5.04e-07, 4.77e-08, 3.25e-06, 3e-08, 2.98e-07}}};
-    return times[ValueWindowCounts::of(choice.rows)][choice.columns / 32];
+    return times[ValueWindowCounts::of(Config::rows)][Config::columns / 32];
   }
-
-  static double seconds(const WindowsWork& in) {
-    const WindowsTimes times = of(in.choice);
-    const auto parts = static_cast<double>(in.choice.parts), panels = static_cast<double>(in.panels);
-    const double chain = std::ceil(static_cast<double>(in.most) / parts) * times.alone;
-    const double all = (static_cast<double>(in.steps) * panels * times.busy +
-                        static_cast<double>(in.windows) * panels * parts * times.of_warp) /
-                       in.multiprocessors;
-    // The longer of two times that overlap, or a little more if they are about equal.
-    return times.fixed + std::cbrt(chain * chain * chain + all * all * all) + std::log2(parts) * times.halve;
+  /// Guesses from 2 KB of B for each step of 64 columns.
+  template <class Config>
+  static constexpr WindowsTimes of_narrow() {
+    constexpr double of_32_columns = Config::columns / 32, of_8_rows = Config::rows / 8;
+    return {1.2e-7 + 0.4e-7 * of_32_columns, (1.3e-8 + 0.2e-8 * of_8_rows) * of_32_columns,
+            2.6e-6 + 0.2e-6 * of_32_columns, 1e-7, 1.2e-7 + 0.3e-7 * of_32_columns * of_8_rows};
   }
 };
 
@@ -147,10 +156,13 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
   using Base::a, Base::result, Base::space, Base::m, Base::n, Base::inner, Base::turn_b;
   using Base::is_constant, Base::is_packed, Base::packed, Base::statement_, Base::rows_;
   using Base::most_bytes_of_nonzero;
-  using typename Base::Rows, typename Base::AlignedRows;
-  using Sum = double;
+  using typename Base::Out, typename Base::Rows, typename Base::Sparse, typename Base::AlignedRows;
+  using T = typename Sparse::value_type;
+  using Sum = accumulate_t<T>;
   using Epilogue = decltype(epilogue_of(std::declval<const S&>()));
-  using Product = WindowsProduct<Epilogue, typename Rows::View>;
+  using Windows = ValueWindows<T>;
+  using Product = WindowsProduct<T, Out, Epilogue, typename Rows::View>;
+  using Configs = WindowsConfigsOf<T>;
 
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>& resources) : Base(statement, resources) {}
@@ -158,7 +170,7 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
   /// Whether this device and the compiled code have the instructions.
   static bool are_there(const Kokkos::Cuda& space) {
     const bool are_compiled = once_per_device(
-        space, [] { return has_wgmma(&detail::spmm_windows_kernel<WindowsConfig<16, 64>, Product>); });
+        space, [] { return has_wgmma(&detail::spmm_windows_kernel<WindowsConfig<T, 16, 64>, Product>); });
     return runs_sm_90a(space.cuda_device_prop().major, are_compiled);
   }
   /// Why the kernel cannot take these operands; empty if it can.
@@ -166,8 +178,9 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     if (inner() > most_window_columns) return "the sparse operand has too many columns";
     if (m() > most || a().nnz() > most) return "the sparse operand has too many rows or nonzeros";
-    if (inner() * (n() + 1) > most / 4) return "the dense operand has 4 GiB or more";
-    if (most_steps(ValueWindows::heights[0]) * ValueWindows::bytes_of_step(ValueWindows::heights[0]) > most)
+    constexpr std::int64_t element = sizeof(T), of_16_bytes = 16 / element;
+    if (inner() * (n() + of_16_bytes - 1) > most / element * 2) return "the dense operand has 4 GiB or more";
+    if (most_steps(window_heights[0]) * Windows::bytes_of_step(window_heights[0]) > most)
       return "the sparse operand would have 2 GiB or more as windows";
     return {};
   }
@@ -187,6 +200,7 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
     const WindowsChoice choice = choice_of_plan();
     out << "  result: located, windows of " << choice.rows << " rows and panels of " << choice.columns
         << " columns by matrix instructions";
+    if (choice.loads != WindowLoads::to_registers) out << " from shared memory";
     if (choice.parts > 1) out << ", " << choice.parts << " warps each";
     if (!Product::epilogue_is_identity) out << ", the epilogue applied as they are stored";
     out << "\n  operands: the sparse one is packed as windows with their columns"
@@ -196,17 +210,11 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
 
  private:
   /// The arrays of A, in this order; those used by packing follow them.
-  ValueWindows lay_out(Layout& layout) const {
+  Windows lay_out(Layout& layout) const {
     const int rows = choice_of_plan().rows;
-    ValueWindows out = ValueWindows::of(rows, m());
-    const std::int64_t steps = most_steps(rows);
-    out.values = layout.template take<double>(steps * rows * ValueWindows::columns);
-    out.column = layout.template take<std::int32_t>(steps * ValueWindows::columns);
-    out.places = layout.template take<RowPlace>(out.windows);
-    out.first = layout.template take<std::int32_t>(out.windows + 1);
-    return out;
+    return Windows::lay_out(layout, rows, m(), most_steps(rows));
   }
-  ValueWindows windows() const {
+  Windows windows() const {
     Layout layout(packed());
     return lay_out(layout);
   }
@@ -227,18 +235,18 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
   /// The most steps of windows of this height, in total and in one window.
   std::int64_t most_steps(int rows) const {
     if (this->is_measured()) return counts_.steps[ValueWindowCounts::of(rows)];
-    return a().nnz() / ValueWindows::columns + std::min(ceil_div(m(), rows), a().nnz());
+    return a().nnz() / Windows::columns + std::min(ceil_div(m(), rows), a().nnz());
   }
   std::int64_t most_of_window(int rows) const {
     if (this->is_measured()) return counts_.most[ValueWindowCounts::of(rows)];
-    return ceil_div(std::min(inner(), a().nnz()), ValueWindows::columns);
+    return ceil_div(std::min(inner(), a().nnz()), Windows::columns);
   }
 
   template <class Matrix>
   void pack(const Matrix& matrix) {
     choice_ = best_choice();
     Layout layout(packed());
-    const ValueWindows to = lay_out(layout);
+    const Windows to = lay_out(layout);
     pack_windows(space(), matrix, to, WindowPacking::lay_out(space(), layout, to.windows));
   }
   template <class Matrix>
@@ -249,36 +257,34 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
   /// The way in which the product is expected to be fastest, among those in which A does not take too much
   /// memory; if there are none, the one with the least memory.
   WindowsChoice best_choice() const {
-    WindowsChoice best;
-    for (const int rows : ValueWindows::heights) {
-      const std::int64_t steps = most_steps(rows);
-      if (steps * ValueWindows::bytes_of_step(rows) > most_bytes_of_nonzero * a().nnz()) continue;
-      for (const int columns : {16, 32, 64}) {
-        if (!WindowsChoice::is_there(rows, columns) || (columns > 16 && n() <= columns / 2)) continue;
-        for (const int parts : {1, 2, 4, 8}) {
-          if (parts > 1 && most_of_window(rows) < parts) continue;
-          WindowsChoice choice{rows, columns, parts};
-          choice.seconds =
-              WindowsTimes::seconds({choice, ceil_div(m(), rows), ceil_div(n(), columns), steps,
-                                     most_of_window(rows), space().cuda_device_prop().multiProcessorCount});
-          if (choice.seconds < best.seconds) best = choice;
-        }
+    WindowsChoice best = WindowsChoice::of<typename Configs::First>(1);
+    Configs::for_each([&]<class Config>(std::type_identity<Config>) {
+      const std::int64_t steps = most_steps(Config::rows), most = most_of_window(Config::rows);
+      if (steps * Windows::bytes_of_step(Config::rows) > most_bytes_of_nonzero * a().nnz()) return;
+      if (Config::columns > Configs::First::columns && n() <= Config::columns / 2) return;
+      for (const int parts : {1, 2, 4, 8}) {
+        if (parts > 1 && most < parts) continue;
+        WindowsChoice choice = WindowsChoice::of<Config>(parts);
+        choice.seconds = WindowsTimes::seconds(
+            WindowsTimes::of<Config>(), {parts, ceil_div(m(), Config::rows), ceil_div(n(), Config::columns),
+                                         steps, most, space().cuda_device_prop().multiProcessorCount});
+        if (choice.seconds < best.seconds) best = choice;
       }
-    }
+    });
     return best;
   }
   /// The same, or the way for which A has been packed.
   WindowsChoice choice_of_plan() const { return is_packed() ? choice_ : best_choice(); }
 
-  void multiply(double* c, const AlignedRows& dense) const {
+  void multiply(Out* c, const AlignedRows& dense) const {
     const Product product{{m(), n(), inner(), c, statement_.accumulates(), epilogue_of(statement_)},
                           windows(),
                           rows_.view(a()),
                           dense.values,
                           dense.stride,
-                          n() % 2 == 0 && reinterpret_cast<std::uintptr_t>(c) % 16 == 0};
-    choice_.visit_config([&]<class Config>(std::type_identity<Config>) {
-      spmm_windows<Config>(space(), product, choice_.parts);
+                          n() * sizeof(Out) % 16 == 0 && reinterpret_cast<std::uintptr_t>(c) % 16 == 0};
+    Configs::for_each([&]<class Config>(std::type_identity<Config>) {
+      if (choice_.template is_of<Config>()) spmm_windows<Config>(space(), product, choice_.parts);
     });
   }
 

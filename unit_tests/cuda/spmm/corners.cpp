@@ -31,6 +31,7 @@ void with_each_kernel(const Work& work) {
   one.template operator()<gpu::SpmmOnTensorCores, half, float>();
   one.template operator()<gpu::SpmmBySplitTiles, float, float>();
   one.template operator()<gpu::SpmmByWindows, double, double>();
+  one.template operator()<gpu::SpmmByWindows, half, float>();
 }
 
 /// C = A B into what was not a number, and C += A B, as statements and as plans of constant operands. Sums of
