@@ -250,7 +250,7 @@ class PackedWindows {
 
   View matrix;
   gpu::ValueWindows<Value> windows;
-  std::int64_t steps = 0, most = 0;  ///< of all windows, and of one
+  gpu::ValueWindowCounts counts;
 
  private:
   PackedWindows(const DeviceCsr<Value>& a, int rows)
@@ -262,9 +262,8 @@ class PackedWindows {
                a.values().data()} {
     const Kokkos::Cuda space;
     const Array<gpu::ValueWindowCounts, gpu::Memory> of_counts("counts", 1);
-    const auto counts = gpu::count_window_steps(space, matrix, of_counts.data());
-    steps = counts.steps[gpu::ValueWindowCounts::of(rows)];
-    most = counts.most[gpu::ValueWindowCounts::of(rows)];
+    counts = gpu::count_window_steps(space, matrix, of_counts.data());
+    const std::int64_t steps = counts.steps[gpu::ValueWindowCounts::of(rows)];
     gpu::WindowPacking packing;
     const auto lay_out = [&](char* memory) {
       gpu::Layout layout(memory);
@@ -289,14 +288,22 @@ void add_windows(const Input& input, std::int64_t columns) {
                                   : Config::loads == gpu::WindowLoads::staged     ? "staged"
                                                                                   : "staged_by_l1";
     if (Config::columns > 32 && columns <= Config::columns / 2) return;
-    for (const int parts : {1, 2, 4, 8})
+    for (const int way : {1, 2, 4, 8, -2, -3, -4, -5})  // equally many warps, or from 2^-way steps
       add(
-          text("spmm/windows_", Config::rows, "x", Config::columns, "_", loads, "_", parts, "/", input.name,
-               "/", columns, "/", value_name<Value>()),
+          text("spmm/windows_", Config::rows, "x", Config::columns, "_", loads, way > 0 ? "_" : "_from_",
+               way > 0 ? way : 1 << -way, "/", input.name, "/", columns, "/", value_name<Value>()),
           [=](benchmark::State& state) {
             const auto& in = In::of(input, columns);
             const auto& packed = Packed::of(input.name, in.a, Config::rows);
             const auto epilogue = epilogue_of(assign(in.c(i, j), in.a(i, k) * in.b(k, j)));
+            const std::int64_t windows = packed.windows.windows;
+            const std::int64_t most = packed.counts.most[gpu::ValueWindowCounts::of(Config::rows)];
+            const auto parts = way > 0 ? gpu::WindowParts::equal(way, windows)
+                                       : packed.counts.parts_from(-way, Config::rows, windows);
+            if (way < 0 && parts.most() == 1) {
+              state.SkipWithError("no window is so long");
+              return;
+            }
             const gpu::WindowsProduct<Value, Value, std::remove_const_t<decltype(epilogue)>,
                                       typename Packed::View>
                 product{{in.a.extent(0), columns, in.a.extent(1), in.c.values().data(), false, epilogue},
@@ -304,14 +311,20 @@ void add_windows(const Input& input, std::int64_t columns) {
                         packed.matrix,
                         in.b.values().data(),
                         columns,
-                        columns * sizeof(Value) % 16 == 0};
+                        columns * sizeof(Value) % 16 == 0,
+                        parts};
             const Kokkos::Cuda space;
-            measure_graph(state, [&] { gpu::spmm_windows<Config>(space, product, parts); });
+            measure_graph(state, [&] { gpu::spmm_windows<Config>(space, product); });
             state.counters["nonzeros"] = static_cast<double>(in.a.nnz());
             state.counters["rows"] = static_cast<double>(in.a.extent(0));
-            state.counters["windows"] = static_cast<double>(packed.windows.windows);
-            state.counters["steps"] = static_cast<double>(packed.steps);
-            state.counters["most_steps"] = static_cast<double>(packed.most);
+            state.counters["warps"] = static_cast<double>(parts.warps());
+            state.counters["most_warps"] = static_cast<double>(parts.most());
+            state.counters["steps"] =
+                static_cast<double>(packed.counts.steps[gpu::ValueWindowCounts::of(Config::rows)]);
+            state.counters["steps_of_warp"] =
+                static_cast<double>(way > 0 ? gpu::ceil_div(most, way)
+                                            : std::max(gpu::ceil_div(most, gpu::WindowParts::most_warps),
+                                                       std::int64_t{1} << -way));
             CusparseSpmm<Value, Form::product>(in, CUSPARSE_SPMM_CSR_ALG3)();
             using Wide = accumulate_t<Value>;
             state.counters["difference"] = difference(convert<DenseMatrix<>, Wide>(in.c).values(),

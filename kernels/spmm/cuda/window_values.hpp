@@ -55,13 +55,64 @@ struct ValueWindows {
   }
 };
 
-/// How many steps the windows of each height have, in total and at most.
+/// How many warps share a window, for windows in the order of their places: those with most steps come first
+/// and are shared by most warps.
+struct WindowParts {
+  static constexpr int classes = 4;
+  static constexpr int most_warps = 1 << (classes - 1);
+  std::int32_t windows[classes] = {};  ///< shared by 1, 2, 4 and 8 warps
+
+  /// All windows by the same number of warps: 1, 2, 4 or 8.
+  static WindowParts equal(int warps, std::int64_t windows) {
+    WindowParts out;
+    for (int bits = 0; bits < classes; ++bits)
+      if (warps == 1 << bits) out.windows[bits] = static_cast<std::int32_t>(windows);
+    return out;
+  }
+  /// The most warps that share a window.
+  int most() const {
+    int bits = classes - 1;
+    while (bits > 0 && windows[bits] == 0) --bits;
+    return 1 << bits;
+  }
+  std::int64_t warps() const {
+    std::int64_t out = 0;
+    for (int bits = 0; bits < classes; ++bits) out += std::int64_t{windows[bits]} << bits;
+    return out;
+  }
+  /// How many blocks of most_warps warps they take; windows of one block are shared by equally many warps.
+  std::int64_t blocks() const {
+    std::int64_t out = 0;
+    for (int bits = 0; bits < classes; ++bits)
+      out += ceil_div(std::int64_t{windows[bits]} << bits, std::int64_t{most_warps});
+    return out;
+  }
+};
+
+/// How many steps the windows of each height have, in total and at most, and how many windows have 2^b steps
+/// or more but fewer than 2^(b + 1).
 struct ValueWindowCounts {
-  static constexpr int heights = 3;
+  static constexpr int heights = 3, sizes = 16;
   static_assert(sizeof(window_heights) == heights * sizeof(int));
-  std::int32_t steps[heights], most[heights];
+  static_assert(most_window_columns / 8 < 1 << sizes);
+  std::int32_t steps[heights], most[heights], windows[heights][sizes];
 
   static constexpr int of(int rows) { return rows == 8 ? 0 : rows == 16 ? 1 : 2; }
+
+  /// Windows of 2^size steps or more are shared by two warps, of twice as many by four, of four times as many
+  /// by eight.
+  /// @param size  at least 2: windows are sorted by their steps in units of four
+  WindowParts parts_from(int size, int rows, std::int64_t all_windows) const {
+    WindowParts out;
+    auto left = static_cast<std::int32_t>(all_windows);
+    for (int b = size; b < sizes; ++b) {
+      const std::int32_t count = windows[of(rows)][b];
+      out.windows[b - size + 1 < WindowParts::classes ? b - size + 1 : WindowParts::classes - 1] += count;
+      left -= count;
+    }
+    out.windows[0] = left;
+    return out;
+  }
 };
 
 namespace detail {
@@ -86,6 +137,7 @@ __global__ __launch_bounds__(window_packing_threads) void count_window_steps_ker
   const int height = ValueWindowCounts::of(rows);
   atomicAdd(&all->steps[height], count);
   atomicMax(&all->most[height], count);
+  atomicAdd(&all->windows[height][31 - __clz(count)], 1);
 }
 
 /// Writes the columns and values of each window; each block takes a window.

@@ -39,6 +39,7 @@ struct WindowsProduct : TiledProduct<Out, E> {
   const T* b = nullptr;     ///< [k, n], rows at multiples of 16 bytes
   std::int64_t stride = 0;  ///< elements from one row of B to the next
   bool has_packs = false;   ///< whether rows of D begin and end at multiples of 16 bytes
+  WindowParts parts;
 };
 
 namespace detail {
@@ -250,29 +251,38 @@ __device__ __noinline__ void store_from_nonzeros(const Product& product, std::in
   }
 }
 
-/// A block computes windows in a panel of columns, each with `parts` warps.
+/// A block computes windows in a panel of columns, each with so many warps as share it.
 template <class Config, class Product>
-__global__ __launch_bounds__(Config::threads,
-                             Config::blocks) void spmm_windows_kernel(const __grid_constant__ Product product,
-                                                                      int parts) {
+__global__ __launch_bounds__(Config::threads, Config::blocks) void spmm_windows_kernel(
+    const __grid_constant__ Product product) {
   using Sum = typename Config::Sum;
   using Some = Pack<Sum, 16 / static_cast<int>(sizeof(Sum))>;
   constexpr int at_once = 16 / static_cast<int>(sizeof(Sum));
   extern __shared__ char memory[];
-  const int warp = static_cast<int>(threadIdx.x) / warp_size, part = warp & (parts - 1);
-  const int bits = __ffs(parts) - 1;  // of the number of a part
+  const int warp = static_cast<int>(threadIdx.x) / warp_size;
   // Blocks that start one after another compute panels of the same windows, which are then read from memory
   // only once.
   const auto panels = static_cast<unsigned>((product.n + Config::columns - 1) / Config::columns);
   const unsigned panel = blockIdx.x % panels;
-  const std::int64_t at = std::int64_t{blockIdx.x / panels} * (Config::warps >> bits) + (warp >> bits);
-  const bool is_there = at < product.windows.windows;
+  int block = static_cast<int>(blockIdx.x / panels);
+  int first_window = 0, bits = WindowParts::classes - 1;  // 2^bits warps share a window of this block
+#pragma unroll 1
+  for (; bits > 0; --bits) {
+    const int windows = product.parts.windows[bits];
+    const int blocks = (windows + (Config::warps >> bits) - 1) >> (WindowParts::classes - 1 - bits);
+    if (block < blocks) break;
+    block -= blocks;
+    first_window += windows;
+  }
+  const int parts = 1 << bits, part = warp & (parts - 1);
+  const int in_class = block * (Config::warps >> bits) + (warp >> bits);
+  const bool is_there = in_class < product.parts.windows[bits];
   const std::int64_t first_column = std::int64_t{panel} * Config::columns;
   const std::int64_t column = first_column + Config::column_of_lane(lane_id());
   Sum sums[Config::row_tiles][Config::column_tiles][4] = {};
   RowPlace window{};
   if (is_there) {
-    window = load_place(product.windows.places + at);
+    window = load_place(product.windows.places + first_window + in_class);
     const int steps = window.end - window.begin;
     const int begin = window.begin + (steps * part >> bits),
               end = window.begin + (steps * (part + 1) >> bits);
@@ -355,13 +365,12 @@ __global__ __launch_bounds__(Config::threads,
 }  // namespace detail
 
 /// D = f(A B) or D += f(A B), in the order of the stream of `space`.
-/// @param parts  warps that share a window: 1, 2, 4 or 8
 template <class Config, class Product>
-void spmm_windows(const Kokkos::Cuda& space, const Product& product, int parts) {
-  launch(
-      space, "sporos::spmm_windows", &detail::spmm_windows_kernel<Config, Product>,
-      Grid(ceil_div(product.windows.windows * parts, Config::warps) * ceil_div(product.n, Config::columns)),
-      Config::threads, Config::shared_bytes(parts), product, parts);
+void spmm_windows(const Kokkos::Cuda& space, const Product& product) {
+  static_assert(Config::warps == WindowParts::most_warps);
+  launch(space, "sporos::spmm_windows", &detail::spmm_windows_kernel<Config, Product>,
+         Grid(product.parts.blocks() * ceil_div(product.n, Config::columns)), Config::threads,
+         Config::shared_bytes(product.parts.most()), product);
 }
 
 }  // namespace sporos::gpu

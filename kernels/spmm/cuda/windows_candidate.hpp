@@ -78,11 +78,11 @@ struct WindowsChoice {
   int rows = 0;     ///< per window
   int columns = 0;  ///< per panel
   WindowLoads loads = WindowLoads::to_registers;
-  int parts = 1;  ///< warps that share a window
+  WindowParts parts;
   double seconds = std::numeric_limits<double>::infinity();
 
   template <class Config>
-  static constexpr WindowsChoice of(int parts) {
+  static WindowsChoice of(const WindowParts& parts) {
     return {Config::rows, Config::columns, Config::loads, parts, std::numeric_limits<double>::infinity()};
   }
   template <class Config>
@@ -93,9 +93,9 @@ struct WindowsChoice {
 
 /// The amounts of work from which the time of a product is estimated.
 struct WindowsWork {
-  int parts;  ///< warps that share a window
-  std::int64_t windows, panels;
-  std::int64_t steps, most;  ///< of A's windows: of all, and the most of one
+  WindowParts parts;
+  std::int64_t panels;
+  std::int64_t steps, most;  ///< of A's windows: of all, and the most that a warp does
   int multiprocessors;
 };
 
@@ -114,13 +114,14 @@ struct WindowsTimes {
   }
 
   static double seconds(const WindowsTimes& times, const WindowsWork& in) {
-    const auto parts = static_cast<double>(in.parts), panels = static_cast<double>(in.panels);
-    const double chain = std::ceil(static_cast<double>(in.most) / parts) * times.alone;
+    const auto panels = static_cast<double>(in.panels);
+    const double chain = static_cast<double>(in.most) * times.alone;
     const double all = (static_cast<double>(in.steps) * panels * times.busy +
-                        static_cast<double>(in.windows) * panels * parts * times.of_warp) /
+                        static_cast<double>(in.parts.warps()) * panels * times.of_warp) /
                        in.multiprocessors;
     // The longer of two times that overlap, or a little more if they are about equal.
-    return times.fixed + std::cbrt(chain * chain * chain + all * all * all) + std::log2(parts) * times.halve;
+    return times.fixed + std::cbrt(chain * chain * chain + all * all * all) +
+           std::log2(static_cast<double>(in.parts.most())) * times.halve;
   }
 
  private:
@@ -201,7 +202,8 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
     out << "  result: located, windows of " << choice.rows << " rows and panels of " << choice.columns
         << " columns by matrix instructions";
     if (choice.loads != WindowLoads::to_registers) out << " from shared memory";
-    if (choice.parts > 1) out << ", " << choice.parts << " warps each";
+    if (const int warps = choice.parts.most(); warps > 1)
+      out << (choice.parts.windows[0] > 0 ? ", up to " : ", ") << warps << " warps each";
     if (!Product::epilogue_is_identity) out << ", the epilogue applied as they are stored";
     out << "\n  operands: the sparse one is packed as windows with their columns"
         << (is_constant ? " once\n" : ", its values again in each run\n");
@@ -257,19 +259,27 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
   /// The way in which the product is expected to be fastest, among those in which A does not take too much
   /// memory; if there are none, the one with the least memory.
   WindowsChoice best_choice() const {
-    WindowsChoice best = WindowsChoice::of<typename Configs::First>(1);
+    WindowsChoice best = WindowsChoice::of<typename Configs::First>(
+        WindowParts::equal(1, ceil_div(m(), Configs::First::rows)));
     Configs::for_each([&]<class Config>(std::type_identity<Config>) {
       const std::int64_t steps = most_steps(Config::rows), most = most_of_window(Config::rows);
       if (steps * Windows::bytes_of_step(Config::rows) > most_bytes_of_nonzero * a().nnz()) return;
       if (Config::columns > Configs::First::columns && n() <= Config::columns / 2) return;
-      for (const int parts : {1, 2, 4, 8}) {
-        if (parts > 1 && most < parts) continue;
+      const std::int64_t windows = ceil_div(m(), Config::rows);
+      const auto try_parts = [&](const WindowParts& parts, std::int64_t most_of_warp) {
         WindowsChoice choice = WindowsChoice::of<Config>(parts);
-        choice.seconds = WindowsTimes::seconds(
-            WindowsTimes::of<Config>(), {parts, ceil_div(m(), Config::rows), ceil_div(n(), Config::columns),
-                                         steps, most, space().cuda_device_prop().multiProcessorCount});
+        choice.seconds = WindowsTimes::seconds(WindowsTimes::of<Config>(),
+                                               {parts, ceil_div(n(), Config::columns), steps, most_of_warp,
+                                                space().cuda_device_prop().multiProcessorCount});
         if (choice.seconds < best.seconds) best = choice;
-      }
+      };
+      for (const int warps : {1, 2, 4, 8})
+        if (warps <= std::max<std::int64_t>(most, 1))
+          try_parts(WindowParts::equal(warps, windows), ceil_div(most, warps));
+      if (Config::is_narrow && this->is_measured())
+        for (int size = 2; size <= 5 && most >> size > 0; ++size)
+          try_parts(counts_.parts_from(size, Config::rows, windows),
+                    std::max(ceil_div(most, WindowParts::most_warps), std::int64_t{1} << size));
     });
     return best;
   }
@@ -282,9 +292,10 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
                           rows_.view(a()),
                           dense.values,
                           dense.stride,
-                          n() * sizeof(Out) % 16 == 0 && reinterpret_cast<std::uintptr_t>(c) % 16 == 0};
+                          n() * sizeof(Out) % 16 == 0 && reinterpret_cast<std::uintptr_t>(c) % 16 == 0,
+                          choice_.parts};
     Configs::for_each([&]<class Config>(std::type_identity<Config>) {
-      if (choice_.template is_of<Config>()) spmm_windows<Config>(space(), product, choice_.parts);
+      if (choice_.template is_of<Config>()) spmm_windows<Config>(space(), product);
     });
   }
 
