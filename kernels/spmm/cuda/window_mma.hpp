@@ -45,10 +45,6 @@ struct WindowMma<T> : MmaM16N8K16 {
   using Values = uint2;
   static constexpr int columns_of_lane = k / 4;
 
-  /// The k of the instruction at which a column of a step is summed.
-  KOKKOS_INLINE_FUNCTION static constexpr int k_of_column(int column) {
-    return column / 4 * 2 + column % 2 + column / 2 % 2 * 8;
-  }
   __device__ __forceinline__ static void multiply(Sum (&d)[4], const Pair (&b)[columns_of_lane],
                                                   const Values& a) {
     constexpr unsigned lower = 0x5410, upper = 0x7632;  // halves of two words

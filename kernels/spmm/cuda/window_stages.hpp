@@ -105,7 +105,7 @@ class StagedWindowPart {
       const auto* const b = reinterpret_cast<const char*>(in_.b);
 #pragma unroll
       for (int r = 0; r < rows_of_lane; ++r)
-        copy_row(at + place(Mma::k_of_column(lane_id() / pieces * rows_of_lane + r), lane_id() % pieces),
+        copy_row(at + place(Mma::k_of_neighbours(lane_id() / pieces * rows_of_lane + r), lane_id() % pieces),
                  b + (static_cast<std::uint32_t>(column(columns, r)) * row_bytes_ + lane_bytes_),
                  bytes_of_piece_);
       const auto* const values = reinterpret_cast<const char*>(in_.windows.values);

@@ -179,11 +179,10 @@ class WindowPart {
   Columns columns_[Config::buffers][ahead];  ///< columns of A that this lane reads next
 };
 
-/// Stores neighbouring elements at once.
+/// Stores neighbouring elements by one instruction, which the compiler would divide otherwise.
 template <class Out, class Sum, int Count>
 __device__ __forceinline__ void store_at_once(Out* to, const Sum (&values)[Count]) {
   constexpr int count = Count * static_cast<int>(sizeof(Out)) / 4;
-  using Word = std::conditional_t<count == 4, uint4, std::conditional_t<count == 2, uint2, unsigned>>;
   std::uint32_t words[count];
   if constexpr (is_narrow_float_v<Out>) {
 #pragma unroll
@@ -191,9 +190,12 @@ __device__ __forceinline__ void store_at_once(Out* to, const Sum (&values)[Count
   } else {
     memcpy(words, values, sizeof words);
   }
-  Word word;
-  memcpy(&word, words, sizeof word);
-  *reinterpret_cast<Word*>(to) = word;
+  if constexpr (count == 4)
+    __stwb(reinterpret_cast<uint4*>(to), make_uint4(words[0], words[1], words[2], words[3]));
+  else if constexpr (count == 2)
+    __stwb(reinterpret_cast<uint2*>(to), make_uint2(words[0], words[1]));
+  else
+    __stwb(reinterpret_cast<unsigned*>(to), words[0]);
 }
 
 /// Stores neighbouring elements of D, computed from their sums.
