@@ -39,7 +39,7 @@ class CusparseProduct {
     cusparseSpMatDescr_t product = nullptr;
     check(
         cusparseCreateCsr(&product, rows, b_.extent(1), 0, positions_.data(), nullptr, nullptr,
-                          CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, data_type<Value>),
+                          CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, cuda_type<Value>),
         "cusparseCreateCsr");
     cusparseSpGEMMDescr_t plan = nullptr;
     check(cusparseSpGEMM_createDescr(&plan), "cusparseSpGEMM_createDescr");
@@ -48,7 +48,7 @@ class CusparseProduct {
     std::size_t size = 0;
     const auto estimate = [&](void* buffer) {
       check(cusparseSpGEMM_workEstimation(cusparse(), operation, operation, &one, left, right, &zero, product,
-                                          data_type<Value>, algorithm_, plan, &size, buffer),
+                                          cuda_type<Value>, algorithm_, plan, &size, buffer),
             "cusparseSpGEMM_workEstimation");
     };
     estimate(nullptr);
@@ -57,21 +57,21 @@ class CusparseProduct {
     if (algorithm_ != CUSPARSE_SPGEMM_ALG1) {
       std::size_t size3 = 0;
       check(cusparseSpGEMM_estimateMemory(cusparse(), operation, operation, &one, left, right, &zero, product,
-                                          data_type<Value>, algorithm_, plan, 0.2F, &size3, nullptr, nullptr),
+                                          cuda_type<Value>, algorithm_, plan, 0.2F, &size3, nullptr, nullptr),
             "cusparseSpGEMM_estimateMemory");
       fit(buffers_[2], size3);
       check(cusparseSpGEMM_estimateMemory(cusparse(), operation, operation, &one, left, right, &zero, product,
-                                          data_type<Value>, algorithm_, plan, 0.2F, &size3,
+                                          cuda_type<Value>, algorithm_, plan, 0.2F, &size3,
                                           buffers_[2].data(), &size),
             "cusparseSpGEMM_estimateMemory");
     } else {
       check(cusparseSpGEMM_compute(cusparse(), operation, operation, &one, left, right, &zero, product,
-                                   data_type<Value>, algorithm_, plan, &size, nullptr),
+                                   cuda_type<Value>, algorithm_, plan, &size, nullptr),
             "cusparseSpGEMM_compute");
     }
     fit(buffers_[1], size);
     check(cusparseSpGEMM_compute(cusparse(), operation, operation, &one, left, right, &zero, product,
-                                 data_type<Value>, algorithm_, plan, &size, buffers_[1].data()),
+                                 cuda_type<Value>, algorithm_, plan, &size, buffers_[1].data()),
           "cusparseSpGEMM_compute");
     std::int64_t found_rows = 0;
     std::int64_t found_columns = 0;
@@ -82,7 +82,7 @@ class CusparseProduct {
     check(cusparseCsrSetPointers(product, positions_.data(), coordinates_.data(), values_.data()),
           "cusparseCsrSetPointers");
     check(cusparseSpGEMM_copy(cusparse(), operation, operation, &one, left, right, &zero, product,
-                              data_type<Value>, algorithm_, plan),
+                              cuda_type<Value>, algorithm_, plan),
           "cusparseSpGEMM_copy");
     cusparseSpGEMM_destroyDescr(plan);
     cusparseDestroySpMat(left);

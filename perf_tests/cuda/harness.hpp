@@ -43,14 +43,17 @@ inline cusparseHandle_t cusparse() {
 }
 
 template <class Value>
-inline constexpr cudaDataType data_type = std::is_same_v<Value, float> ? CUDA_R_32F : CUDA_R_64F;
+inline constexpr cudaDataType cuda_type = std::is_same_v<Value, half>       ? CUDA_R_16F
+                                          : std::is_same_v<Value, bfloat16> ? CUDA_R_16BF
+                                          : std::is_same_v<Value, float>    ? CUDA_R_32F
+                                                                            : CUDA_R_64F;
 
 template <class Value>
 cusparseSpMatDescr_t describe(const DeviceCsr<Value>& a) {
   cusparseSpMatDescr_t out = nullptr;
   check(cusparseCreateCsr(&out, a.extent(0), a.extent(1), a.nnz(), a.template level<1>().positions.data(),
                           a.template level<1>().coordinates.data(), a.values().data(), CUSPARSE_INDEX_32I,
-                          CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, data_type<Value>),
+                          CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, cuda_type<Value>),
         "cusparseCreateCsr");
   return out;
 }

@@ -10,12 +10,6 @@
 
 namespace sporos::perf {
 
-template <class Value>
-inline constexpr cudaDataType cuda_type = std::is_same_v<Value, half>       ? CUDA_R_16F
-                                          : std::is_same_v<Value, bfloat16> ? CUDA_R_16BF
-                                          : std::is_same_v<Value, float>    ? CUDA_R_32F
-                                                                            : CUDA_R_64F;
-
 /// A sparse matrix and where it comes from, made when it is first used.
 struct Input {
   std::string name;

@@ -80,25 +80,25 @@ void add_matrix(const std::string& matrix, const CsrMaker& maker, std::int64_t i
           const auto pattern = describe(peer);
           cusparseDnMatDescr_t left = nullptr;
           cusparseDnMatDescr_t right = nullptr;
-          check(cusparseCreateDnMat(&left, b.extent(0), inner, inner, c.values().data(), data_type<Value>,
+          check(cusparseCreateDnMat(&left, b.extent(0), inner, inner, c.values().data(), cuda_type<Value>,
                                     CUSPARSE_ORDER_ROW),
                 "cusparseCreateDnMat");
           check(cusparseCreateDnMat(&right, inner, b.extent(1), by_columns ? inner : b.extent(1),
                                     by_columns ? d.values().data() : d_by_rows.values().data(),
-                                    data_type<Value>, by_columns ? CUSPARSE_ORDER_COL : CUSPARSE_ORDER_ROW),
+                                    cuda_type<Value>, by_columns ? CUSPARSE_ORDER_COL : CUSPARSE_ORDER_ROW),
                 "cusparseCreateDnMat");
           const auto operation = CUSPARSE_OPERATION_NON_TRANSPOSE;
           std::size_t size = 0;
           check(cusparseSDDMM_bufferSize(cusparse(), operation, operation, &one, left, right, &zero, pattern,
-                                         data_type<Value>, CUSPARSE_SDDMM_ALG_DEFAULT, &size),
+                                         cuda_type<Value>, CUSPARSE_SDDMM_ALG_DEFAULT, &size),
                 "cusparseSDDMM_bufferSize");
           const Array<char, gpu::Memory> buffer("buffer", size);
           check(cusparseSDDMM_preprocess(cusparse(), operation, operation, &one, left, right, &zero, pattern,
-                                         data_type<Value>, CUSPARSE_SDDMM_ALG_DEFAULT, buffer.data()),
+                                         cuda_type<Value>, CUSPARSE_SDDMM_ALG_DEFAULT, buffer.data()),
                 "cusparseSDDMM_preprocess");
           measure(state, 5, [&] {
             check(cusparseSDDMM(cusparse(), operation, operation, &one, left, right, &zero, pattern,
-                                data_type<Value>, CUSPARSE_SDDMM_ALG_DEFAULT, buffer.data()),
+                                cuda_type<Value>, CUSPARSE_SDDMM_ALG_DEFAULT, buffer.data()),
                   "cusparseSDDMM");
           });
           flops(state);

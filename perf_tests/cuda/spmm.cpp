@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file spmm.cpp
 /// Products of a sparse matrix in CSR and a dense one of 32 to 512 columns, as a plan of the statement
-/// computes them, beside cuSPARSE's algorithms for CSR, each preprocessed, and, for half, beside cuBLAS with
-/// the sparse matrix stored dense; and layers, Y(i, j) = X(i, k) W(j, k), of as many rows of X.
+/// computes them, beside cuSPARSE's algorithms for CSR, each preprocessed, and, for 16-bit types, beside
+/// cuBLAS with the sparse matrix stored dense; and layers, Y(i, j) = X(i, k) W(j, k), of as many rows of X.
 ///
 /// Every contender is replayed from a CUDA graph; preparing it is not counted. Of plans, `plan_seconds` is
 /// how long one takes to make, memory from the pool included, `held_bytes` what it holds. Of the one that
@@ -182,7 +182,7 @@ double seconds_without_plan(const S& statement) {
 template <class Value>
 class PeerSpmm {
   using In = Operands<Value, Form::product>;
-  using Element = std::conditional_t<std::is_same_v<Value, half>, __half, float>;
+  using Element = std::conditional_t<std::is_same_v<Value, half>, __half, Value>;
 
  public:
   using Make = std::function<std::unique_ptr<SpmmPeer>(const PeerProduct<Element>&)>;
@@ -205,18 +205,21 @@ class PeerSpmm {
   /// Those that CMake was told of.
   static std::vector<std::pair<const char*, Make>> all() {
     std::vector<std::pair<const char*, Make>> out;
+#ifdef SPOROS_HAVE_RODE
+    if constexpr (!std::is_same_v<Value, half>)
+      out.emplace_back("rode", [](const auto& in) { return rode_spmm(in); });
+#endif
 #ifdef SPOROS_HAVE_SPUTNIK
-    out.emplace_back("sputnik", [](const auto& in) { return sputnik_spmm(in); });
+    if constexpr (!std::is_same_v<Value, double>)
+      out.emplace_back("sputnik", [](const auto& in) { return sputnik_spmm(in); });
 #endif
     if constexpr (std::is_same_v<Value, half>) {
 #ifdef SPOROS_HAVE_FLASHSPARSE
       out.emplace_back("flashsparse", [](const auto& in) { return flash_sparse_spmm(in, false); });
       out.emplace_back("flashsparse_balanced", [](const auto& in) { return flash_sparse_spmm(in, true); });
 #endif
-    } else {
-#ifdef SPOROS_HAVE_RODE
-      out.emplace_back("rode", [](const auto& in) { return rode_spmm(in); });
-#endif
+    }
+    if constexpr (std::is_same_v<Value, float>) {
 #ifdef SPOROS_HAVE_DTC_SPMM
       out.emplace_back("dtc_tf32", [](const auto& in) { return dtc_spmm(in, false); });
       out.emplace_back("dtc_tf32_balanced", [](const auto& in) { return dtc_spmm(in, true); });
@@ -422,7 +425,7 @@ void add_product(const Input& input, std::int64_t columns) {
           count(state, in);
         },
         10);
-  if constexpr (Which == Form::product && (std::is_same_v<Value, half> || std::is_same_v<Value, float>))
+  if constexpr (Which == Form::product && !std::is_same_v<Value, bfloat16>)
     for (const auto& [name, make] : PeerSpmm<Value>::all())
       add(
           text(family, name, tail),
@@ -434,8 +437,8 @@ void add_product(const Input& input, std::int64_t columns) {
               count(state, in);
               state.counters["held_bytes"] = static_cast<double>(peer.held_bytes());
               CusparseSpmm<Value, Which>(in, CUSPARSE_SPMM_CSR_ALG3)();
-              const Tensor<float, DenseMatrix<>> result(in.c.extents());
-              const std::vector<float> sums = peer.result();
+              const Tensor<double, DenseMatrix<>> result(in.c.extents());
+              const std::vector<double> sums = peer.result();
               std::copy(sums.begin(), sums.end(), result.values().data());
               state.counters["difference"] =
                   difference(result.template copy_to<sporos::Cuda>().values(),
@@ -446,7 +449,7 @@ void add_product(const Input& input, std::int64_t columns) {
             }
           },
           10);
-  if constexpr (std::is_same_v<Value, half> && Which == Form::product)
+  if constexpr (is_narrow_float_v<Value> && Which == Form::product)
     add(
         family + "cublas" + tail,
         [=](benchmark::State& state) {
@@ -459,12 +462,12 @@ void add_product(const Input& input, std::int64_t columns) {
           const auto dense = convert<DenseMatrix<>>(in.a);
           const float one = 1, zero = 0;
           measure_graph(state, [&] {
-            check(
-                cublasGemmEx(cublas(), CUBLAS_OP_N, CUBLAS_OP_N, static_cast<int>(columns), m, inner, &one,
-                             in.b.values().data(), CUDA_R_16F, static_cast<int>(columns),
-                             dense.values().data(), CUDA_R_16F, inner, &zero, in.peer_c.values().data(),
-                             CUDA_R_16F, static_cast<int>(columns), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
-                "cublasGemmEx");
+            check(cublasGemmEx(cublas(), CUBLAS_OP_N, CUBLAS_OP_N, static_cast<int>(columns), m, inner, &one,
+                               in.b.values().data(), cuda_type<Value>, static_cast<int>(columns),
+                               dense.values().data(), cuda_type<Value>, inner, &zero,
+                               in.peer_c.values().data(), cuda_type<Value>, static_cast<int>(columns),
+                               CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+                  "cublasGemmEx");
           });
           count(state, in);
         },
@@ -476,9 +479,9 @@ void add_product(const Input& input, std::int64_t columns) {
 void add_spmm() {
   std::vector<Input> inputs = named_inputs();
   for (const int percent : {50, 70, 80, 90, 95, 98, 99})
-    inputs.push_back(
-        {text("random_4096_", percent), [=] { return random_square(4096, (100 - percent) * 0.01); }});
-  inputs.push_back({"random_8192_98", [] { return random_square(8192, 0.02); }});
+    for (const std::int64_t extent : {4096, 8192})
+      inputs.push_back({text("random_", extent, "_", percent),
+                        [=] { return random_square(extent, (100 - percent) * 0.01); }});
   inputs.push_back({"laplacian7_80", [] { return laplacian(80, false); }});
   inputs.push_back({"laplacian27_45", [] { return laplacian(45, true); }});
   inputs.push_back({"rmat_17_2M", [] { return rmat(17, 2'000'000); }});
@@ -496,6 +499,7 @@ void add_spmm() {
     for (const auto& input : inputs)
       for (const std::int64_t n : columns) add_windows<half>(input, n);
   add_all(half{});
+  add_all(bfloat16{});
   add_all(float{});
   add_all(double{});
   for (const auto& input : inputs)

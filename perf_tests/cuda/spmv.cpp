@@ -62,21 +62,21 @@ void add_matrix(const std::string& matrix, const CsrMaker& maker) {
           const auto matrix_of = describe(a);
           cusparseDnVecDescr_t in = nullptr;
           cusparseDnVecDescr_t out = nullptr;
-          check(cusparseCreateDnVec(&in, x.nnz(), x.values().data(), data_type<Value>),
+          check(cusparseCreateDnVec(&in, x.nnz(), x.values().data(), cuda_type<Value>),
                 "cusparseCreateDnVec");
-          check(cusparseCreateDnVec(&out, y.nnz(), peer_y.values().data(), data_type<Value>),
+          check(cusparseCreateDnVec(&out, y.nnz(), peer_y.values().data(), cuda_type<Value>),
                 "cusparseCreateDnVec");
           std::size_t size = 0;
           check(cusparseSpMV_bufferSize(cusparse(), CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix_of, in,
-                                        &zero, out, data_type<Value>, algorithm, &size),
+                                        &zero, out, cuda_type<Value>, algorithm, &size),
                 "cusparseSpMV_bufferSize");
           const Array<char, gpu::Memory> buffer("buffer", size);
           check(cusparseSpMV_preprocess(cusparse(), CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix_of, in,
-                                        &zero, out, data_type<Value>, algorithm, buffer.data()),
+                                        &zero, out, cuda_type<Value>, algorithm, buffer.data()),
                 "cusparseSpMV_preprocess");
           measure(state, 20, [&] {
             check(cusparseSpMV(cusparse(), CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix_of, in, &zero, out,
-                               data_type<Value>, algorithm, buffer.data()),
+                               cuda_type<Value>, algorithm, buffer.data()),
                   "cusparseSpMV");
           });
           count(state);

@@ -148,16 +148,17 @@ class CusparseltProduct {
                    "cusparseLtSpMMACompressedSize");
     expect_success(cusparseLtMatmulGetWorkspace(handle_, plan_.get(), &workspace),
                    "cusparseLtMatmulGetWorkspace");
-    compressed_bytes_ = static_cast<std::int64_t>(compressed);
+    compressed_bytes_ = static_cast<std::int64_t>(compressed) + bytes_behind;
     buffer_bytes_ = static_cast<std::int64_t>(buffer);
     workspace_bytes_ = static_cast<std::int64_t>(workspace);
   }
   CusparseltProduct(const CusparseltProduct&) = delete;
   CusparseltProduct& operator=(const CusparseltProduct&) = delete;
 
-  std::int64_t compressed_bytes() const { return compressed_bytes_; }  ///< of A, compressed
-  std::int64_t buffer_bytes() const { return buffer_bytes_; }          ///< that compressing works in
-  std::int64_t workspace_bytes() const { return workspace_bytes_; }    ///< that multiplying works in
+  /// Of A, compressed, and behind it what kernels may read.
+  std::int64_t compressed_bytes() const { return compressed_bytes_; }
+  std::int64_t buffer_bytes() const { return buffer_bytes_; }        ///< that compressing works in
+  std::int64_t workspace_bytes() const { return workspace_bytes_; }  ///< that multiplying works in
   const LinearEpilogue<T>& epilogue() const { return epilogue_; }
 
   /// Compresses A, in the order of the stream of `space`.
@@ -215,6 +216,10 @@ class CusparseltProduct {
   detail::CusparseltObject<cusparseLtMatmulDescriptor_t, nullptr> product_;
   detail::CusparseltObject<cusparseLtMatmulAlgSelection_t, &cusparseLtMatmulAlgSelectionDestroy> algorithm_;
   detail::CusparseltObject<cusparseLtMatmulPlan_t, &cusparseLtMatmulPlanDestroy> plan_;
+  /// Kernels of cuSPARSELt 0.8 read the last metadata in pieces of up to 1 KiB, of which some begin less than
+  /// that before the end of the size that it asks for.
+  static constexpr std::int64_t bytes_behind = 4096;
+
   std::int64_t compressed_bytes_ = 0, buffer_bytes_ = 0, workspace_bytes_ = 0;
 };
 

@@ -92,7 +92,7 @@ class DtcSpmm final : public SpmmPeer {
     }
     check(cudaGetLastError());
   }
-  std::vector<float> result() const override {
+  std::vector<double> result() const override {
     return result_of(c_, static_cast<std::size_t>(in_.rows) * in_.columns);
   }
   std::size_t held_bytes() const override {

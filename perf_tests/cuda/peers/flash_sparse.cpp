@@ -82,7 +82,7 @@ class FlashSparse final : public SpmmPeer {
     }
     check(cudaGetLastError());
   }
-  std::vector<float> result() const override { return result_of(c_, c_.bytes() / sizeof(Result)); }
+  std::vector<double> result() const override { return result_of(c_, c_.bytes() / sizeof(Result)); }
   std::size_t held_bytes() const override {
     return positions_.bytes() + coordinates_.bytes() + values_.bytes() + window_of_part_.bytes() +
            is_shared_.bytes();

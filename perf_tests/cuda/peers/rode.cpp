@@ -46,9 +46,10 @@ struct Segments {
   }
 };
 
+template <class Value>
 class Rode final : public SpmmPeer {
  public:
-  Rode(const PeerProduct<float>& in, const Segments& segments)
+  Rode(const PeerProduct<Value>& in, const Segments& segments)
       : in_(in),
         rows_(segments.rows),
         begins_(segments.begins),
@@ -67,8 +68,8 @@ class Rode final : public SpmmPeer {
     c_.set_zero(stream);
     check(cudaEventRecord(forked_, stream));
     check(cudaStreamWaitEvent(other_, forked_, 0));
-    using Multiply = void (*)(int, int, int, int, const float*, const int*, const int*, const int*,
-                              const int*, const int*, const float*, float*, cudaStream_t, cudaStream_t);
+    using Multiply = void (*)(int, int, int, int, const Value*, const int*, const int*, const int*,
+                              const int*, const int*, const Value*, Value*, cudaStream_t, cudaStream_t);
     const Multiply multiply =
         in_.columns % 64 == 0 ? static_cast<Multiply>(&RoDeSpmm_n128) : static_cast<Multiply>(&RoDeSpmm_n32);
     multiply(static_cast<int>(rows_.bytes() / 4), static_cast<int>(rows_of_rests_.bytes() / 4), in_.inner,
@@ -78,22 +79,26 @@ class Rode final : public SpmmPeer {
     check(cudaEventRecord(joined_, other_));
     check(cudaStreamWaitEvent(stream, joined_, 0));
   }
-  std::vector<float> result() const override { return result_of(c_, c_.bytes() / sizeof(float)); }
+  std::vector<double> result() const override { return result_of(c_, c_.bytes() / sizeof(Value)); }
   std::size_t held_bytes() const override { return rows_.bytes() + begins_.bytes() + rows_of_rests_.bytes(); }
 
  private:
-  PeerProduct<float> in_;
+  PeerProduct<Value> in_;
   DeviceArray<int> rows_, begins_, rows_of_rests_;
-  DeviceArray<float> c_;
+  DeviceArray<Value> c_;
   cudaStream_t other_ = nullptr;
   cudaEvent_t forked_ = nullptr, joined_ = nullptr;
 };
 
+template <class Value>
+std::unique_ptr<SpmmPeer> rode(const PeerProduct<Value>& in) {
+  if (in.columns % 32 != 0) throw std::runtime_error("RoDe takes multiples of 32 columns");
+  return std::make_unique<Rode<Value>>(in, Segments(HostCsr<Value>(in).positions));
+}
+
 }  // namespace
 
-std::unique_ptr<SpmmPeer> rode_spmm(const PeerProduct<float>& in) {
-  if (in.columns % 32 != 0) throw std::runtime_error("RoDe takes multiples of 32 columns");
-  return std::make_unique<Rode>(in, Segments(HostCsr<float>(in).positions));
-}
+std::unique_ptr<SpmmPeer> rode_spmm(const PeerProduct<float>& in) { return rode(in); }
+std::unique_ptr<SpmmPeer> rode_spmm(const PeerProduct<double>& in) { return rode(in); }
 
 }  // namespace sporos::perf

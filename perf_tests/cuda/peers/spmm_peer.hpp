@@ -12,6 +12,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace sporos::perf {
@@ -33,7 +34,7 @@ class SpmmPeer {
   /// Computes C from nothing: where a library adds to C, C is set to zero before.
   virtual void run(cudaStream_t stream) const = 0;
   /// C, by rows. Waits for the GPU.
-  virtual std::vector<float> result() const = 0;
+  virtual std::vector<double> result() const = 0;
   /// Of the library's own form of A; not of C.
   virtual std::size_t held_bytes() const = 0;
 };
@@ -42,6 +43,7 @@ class SpmmPeer {
 std::unique_ptr<SpmmPeer> sputnik_spmm(const PeerProduct<__half>& in);
 std::unique_ptr<SpmmPeer> sputnik_spmm(const PeerProduct<float>& in);
 std::unique_ptr<SpmmPeer> rode_spmm(const PeerProduct<float>& in);
+std::unique_ptr<SpmmPeer> rode_spmm(const PeerProduct<double>& in);
 /// By windows of 8 rows, the sums formed in half.
 /// @param is_balanced  whether windows are cut, and their sums added to a C of floats by atomics
 std::unique_ptr<SpmmPeer> flash_sparse_spmm(const PeerProduct<__half>& in, bool is_balanced);
@@ -81,13 +83,18 @@ std::vector<T> to_host(const T* from, std::size_t count) {
   return out;
 }
 
+/// What a type of the device is converted to first.
+template <class T>
+using wide_t = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
 /// The first `count` elements of C.
 template <class T>
-std::vector<float> result_of(const DeviceArray<T>& c, std::size_t count) {
+std::vector<double> result_of(const DeviceArray<T>& c, std::size_t count) {
   check(cudaDeviceSynchronize());
-  std::vector<float> out;
+  std::vector<double> out;
   out.reserve(count);
-  for (const T value : to_host(c.get(), count)) out.push_back(static_cast<float>(value));
+  for (const T value : to_host(c.get(), count))
+    out.push_back(static_cast<double>(static_cast<wide_t<T>>(value)));
   return out;
 }
 

@@ -33,7 +33,7 @@ class InFloat final : public SpmmPeer {
     check(sputnik::CudaSpmm(in_.rows, in_.inner, in_.columns, in_.nonzeros, order_.get(), in_.values,
                             in_.positions, in_.coordinates, in_.b, c_.get(), stream));
   }
-  std::vector<float> result() const override { return result_of(c_, c_.bytes() / sizeof(float)); }
+  std::vector<double> result() const override { return result_of(c_, c_.bytes() / sizeof(float)); }
   std::size_t held_bytes() const override { return order_.bytes(); }
 
  private:
@@ -79,7 +79,7 @@ class InHalf final : public SpmmPeer {
                             reinterpret_cast<const __half2*>(in_.b), reinterpret_cast<__half2*>(c_.get()),
                             stream));
   }
-  std::vector<float> result() const override { return result_of(c_, c_.bytes() / sizeof(__half)); }
+  std::vector<double> result() const override { return result_of(c_, c_.bytes() / sizeof(__half)); }
   std::size_t held_bytes() const override {
     return order_.bytes() + positions_.bytes() + coordinates_.bytes() + values_.bytes();
   }

@@ -46,5 +46,6 @@ int main(int argc, char** argv) {
   asked_for.assign(argv + 1, argv + argc);
   profile_n_of_m_of_halfs();
   profile_n_of_m_of_floats();
+  profile_two_four();
   profile_spmm();
 }

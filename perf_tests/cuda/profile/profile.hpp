@@ -23,6 +23,7 @@ bool is_profiled(const std::string& beginning);
 
 void profile_n_of_m_of_halfs();
 void profile_n_of_m_of_floats();
+void profile_two_four();
 void profile_spmm();
 
 }  // namespace sporos::perf

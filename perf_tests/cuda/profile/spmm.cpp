@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file spmm.cpp
-/// SpMM in float by the kernel that a plan chooses, and by cuSPARSE's algorithms, where they are close.
+/// SpMM by the kernel that a plan chooses, and by cuSPARSE's algorithms, where they are close.
 #include "../patterns.hpp"
 #include "profile.hpp"
 
@@ -8,29 +8,32 @@ namespace sporos::perf {
 
 namespace {
 
-void profile_cusparse(const std::string& name, const DeviceCsr<float>& a, const Matrix<float>& b,
-                      const Matrix<float>& c, cusparseSpMMAlg_t algorithm) {
+template <class T>
+void profile_cusparse(const std::string& name, const DeviceCsr<T>& a, const Matrix<T>& b, const Matrix<T>& c,
+                      cusparseSpMMAlg_t algorithm) {
   constexpr auto none = CUSPARSE_OPERATION_NON_TRANSPOSE;
-  const float one = 1, zero = 0;
+  using Sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  constexpr cudaDataType sum_type = std::is_same_v<T, double> ? CUDA_R_64F : CUDA_R_32F;
+  const Sum one = 1, zero = 0;
   const cusparseSpMatDescr_t of_a = describe(a);
-  const auto dense = [](const Matrix<float>& of) {
+  const auto dense = [](const Matrix<T>& of) {
     cusparseDnMatDescr_t out = nullptr;
-    check(cusparseCreateDnMat(&out, of.extent(0), of.extent(1), of.extent(1), of.values().data(), CUDA_R_32F,
-                              CUSPARSE_ORDER_ROW),
+    check(cusparseCreateDnMat(&out, of.extent(0), of.extent(1), of.extent(1), of.values().data(),
+                              cuda_type<T>, CUSPARSE_ORDER_ROW),
           "cusparseCreateDnMat");
     return out;
   };
   const cusparseDnMatDescr_t of_b = dense(b), of_c = dense(c);
   std::size_t size = 0;
-  check(cusparseSpMM_bufferSize(cusparse(), none, none, &one, of_a, of_b, &zero, of_c, CUDA_R_32F, algorithm,
+  check(cusparseSpMM_bufferSize(cusparse(), none, none, &one, of_a, of_b, &zero, of_c, sum_type, algorithm,
                                 &size),
         "cusparseSpMM_bufferSize");
   const Array<char, gpu::Memory> buffer("buffer", size + 256);
-  check(cusparseSpMM_preprocess(cusparse(), none, none, &one, of_a, of_b, &zero, of_c, CUDA_R_32F, algorithm,
+  check(cusparseSpMM_preprocess(cusparse(), none, none, &one, of_a, of_b, &zero, of_c, sum_type, algorithm,
                                 buffer.data()),
         "cusparseSpMM_preprocess");
   profile(name, [&] {
-    check(cusparseSpMM(cusparse(), none, none, &one, of_a, of_b, &zero, of_c, CUDA_R_32F, algorithm,
+    check(cusparseSpMM(cusparse(), none, none, &one, of_a, of_b, &zero, of_c, sum_type, algorithm,
                        buffer.data()),
           "cusparseSpMM");
   });
@@ -39,13 +42,14 @@ void profile_cusparse(const std::string& name, const DeviceCsr<float>& a, const 
   cusparseDestroyDnMat(of_c);
 }
 
+template <class T>
 void profile_spmm(const Input& input, std::int64_t columns) {
   using namespace sporos::indices;
-  const std::string family = text("spmm/", input.name, "/", columns, "/");
+  const std::string family = text("spmm/", input.name, "/", columns, "/", value_name<T>(), "/");
   if (!is_profiled(family)) return;
-  const auto a = input.make().make<float>();
-  const auto b = random_matrix<float>(a.extent(1), columns, 2);
-  const Matrix<float> c({a.extent(0), columns});
+  const auto a = input.make().make<T>();
+  const auto b = random_matrix<T>(a.extent(1), columns, 2);
+  const Matrix<T> c({a.extent(0), columns});
   auto product = plan(assign(c(i, j), a(i, k) * b(k, j)).with_constant_operands());
   profile(family + "sporos", [&] { product.run(); });
   profile_cusparse(family + "cusparse_alg2", a, b, c, CUSPARSE_SPMM_CSR_ALG2);
@@ -56,9 +60,18 @@ void profile_spmm(const Input& input, std::int64_t columns) {
 
 void profile_spmm() {
   for (const Input& input : named_inputs())
-    for (const std::int64_t columns : {32, 64, 256}) profile_spmm(input, columns);
-  profile_spmm({"random_4096_95", [] { return random_square(4096, 0.05); }}, 64);
-  profile_spmm({"random_8192_98", [] { return random_square(8192, 0.02); }}, 256);
+    for (const std::int64_t columns : {32, 64, 256}) {
+      profile_spmm<float>(input, columns);
+      profile_spmm<half>(input, columns);
+      profile_spmm<double>(input, columns);
+    }
+  profile_spmm<float>({"random_4096_95", [] { return random_square(4096, 0.05); }}, 64);
+  profile_spmm<float>({"random_8192_98", [] { return random_square(8192, 0.02); }}, 256);
+  for (const int zeros : {50, 80, 90}) {
+    const Input random{text("random_4096_", zeros), [=] { return random_square(4096, 1 - zeros / 100.0); }};
+    profile_spmm<half>(random, 64);
+    profile_spmm<half>(random, 256);
+  }
 }
 
 }  // namespace sporos::perf

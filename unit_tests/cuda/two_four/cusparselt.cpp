@@ -226,7 +226,7 @@ TEST(CudaCusparselt, DeclinesOtherStatements) {
   EXPECT_THAT(reason(assign(Y(i, j), relu(X(i, k) * W(j, k))).accumulate().with_constant_operands()),
               HasSubstr("before it applies relu"));
   // Arrays that begin elsewhere.
-  const auto array = make_array<half, gpu::Memory>("array", 16 * 64 + 8);
+  const Array<half, gpu::Memory> array("array", 16 * 64 + 8);
   const Array<half, gpu::Memory> moved(array.data() + 1, 16 * 64);
   const auto moved_X = wrap<DenseMatrix<>, Cuda>(Extents<2>{16, 64}, moved);
   EXPECT_THAT(reason(assign(Y(i, j), moved_X(i, k) * W(j, k)).with_constant_operands()),
