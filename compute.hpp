@@ -19,6 +19,7 @@
 #include "formats/print.hpp"
 #include "formats/prune.hpp"
 #include "formats/read_only.hpp"
+#include "formats/slice.hpp"
 #include "formats/transpose.hpp"
 #include "formats/validate.hpp"
 #include "formats/wrap.hpp"

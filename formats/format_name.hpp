@@ -146,9 +146,15 @@ struct NameOf<Format<Map<Dim<FirstMode>, Dim<Modes>...>, Levels...>> {
 
 /// The name of a format: "CSR", "CSC", "COO<3>", "BCSR<2, 3>"; "CSF<3, 2-0-1>" with the mode order if it is
 /// not the natural one; "CSR<int32, int32>" with the types of positions and coordinates if they are not the
-/// defaults. A composition without a name is written as its levels, "Dense(d0), Singleton(d1)".
+/// defaults; "Batches<CSR>". A composition without a name is written as its levels, "Dense(d0),
+/// Singleton(d1)".
 template <TensorFormat F>
 std::string format_name() {
+  if constexpr (BatchTraits<F>::is && !F::is_dense) {
+    using Matrix = typename BatchTraits<F>::matrix;
+    if (std::string matrix = detail::NameOf<Matrix>::str(); matrix != Matrix::str())
+      return "Batches<" + matrix + ">";
+  }
   return detail::NameOf<F>::str();
 }
 

@@ -175,6 +175,58 @@ using NM = typename detail::NofMFormat<N, M, L, Along>::type;
 /// consecutive elements of a row. Values are [m, k / 2], indices of 2 bits each [m, k / 2].
 using TwoFour = Format<Map<Dim<0>, Quotient<1, 4>, Remainder<1, 4>>, Dense, Dense, NofM<2, 4, 2>>;
 
+namespace detail {
+
+/// A dimension expression, of the mode that is `By` modes further on.
+template <class Expression, int By>
+struct MovedMode;
+template <int D, int By>
+struct MovedMode<Dim<D>, By> {
+  using type = Dim<D + By>;
+};
+template <int D, std::int64_t Block, int By>
+struct MovedMode<Quotient<D, Block>, By> {
+  using type = Quotient<D + By, Block>;
+};
+template <int D, std::int64_t Block, int By>
+struct MovedMode<Remainder<D, Block>, By> {
+  using type = Remainder<D + By, Block>;
+};
+
+template <class F>
+struct BatchesOf;
+template <class... Expressions, class... Levels>
+struct BatchesOf<Format<Map<Expressions...>, Levels...>> {
+  static_assert(Format<Map<Expressions...>, Levels...>::order == 2, "batches are of matrices");
+  using type = Format<Map<Dim<0>, typename MovedMode<Expressions, 1>::type...>, Dense, Levels...>;
+};
+
+}  // namespace detail
+
+/// Batches of matrices of one format and the same extents: a tensor of order 3 whose outermost level, a dense
+/// one, is the number of the matrix.
+///
+///     Batches<CSR<>>     = Format<Map<Dim<0>, Dim<1>, Dim<2>>, Dense, Dense, Compressed<>>
+///     Batches<NM<2, 4>>  = Format<Map<Dim<0>, Quotient<1, 4>, Dim<2>, Remainder<1, 4>>, Dense, Dense, Dense,
+///                                 NofM<2, 4>>
+///
+/// `Batches<DenseMatrix<>>` is `DenseTensor<3>`. `slice` (formats/slice.hpp) gives one of the matrices.
+template <class F>
+using Batches = typename detail::BatchesOf<F>::type;
+
+/// The format of the matrices in batches; `is` is false for tensors that are no batches of matrices.
+template <class F>
+struct BatchTraits {
+  static constexpr bool is = false;
+  using matrix = F;
+};
+template <class... Expressions, class Matrix, class... Levels>
+  requires(((Expressions::mode >= 1 && Expressions::mode <= 2) && ...) && ((Expressions::mode == 2) || ...))
+struct BatchTraits<Format<Map<Dim<0>, Expressions...>, Dense, Matrix, Levels...>> {
+  static constexpr bool is = true;
+  using matrix = Format<Map<typename detail::MovedMode<Expressions, -1>::type...>, Matrix, Levels...>;
+};
+
 /// N, M and L of a format, the mode along which its windows lie, and the bits of an index; `is` is false for
 /// other formats.
 template <class F>

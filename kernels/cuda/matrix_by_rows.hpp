@@ -47,17 +47,30 @@ struct NumberEntries {
   }
 };
 
-/// Writes columns and values of the entries in the order of their rows.
+/// Writes columns and values of the entries in the order of their rows, and the entries' numbers.
 template <class Source, class To, class Number>
 struct WriteByRows {
   Source from;  ///< the matrix by columns, seen as a transpose: its rows are the columns
   To to;
   const Number* numbers;
+  Number* to_numbers;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t e) const {
     using Coordinate = std::remove_const_t<typename To::coordinate_type>;
     const auto number = static_cast<std::int64_t>(numbers[e]);
     to.coordinates[e] = static_cast<Coordinate>(first_above(from.positions, from.rows + 1, number) - 1);
     to.values[e] = from.values[number];
+    to_numbers[e] = numbers[e];
+  }
+};
+
+/// Writes values in the order of the copy.
+template <class Value, class Number>
+struct WriteValuesByRows {
+  const Value* from;
+  Value* to;
+  const Number* numbers;  ///< of the entries, by rows
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t e) const {
+    to[e] = from[static_cast<std::int64_t>(numbers[e])];
   }
 };
 
@@ -72,7 +85,7 @@ struct WriteRowPositions {
   }
 };
 
-/// The memory of a copy by rows and of making it, borrowed from the scratch memory of the stream.
+/// The memory of a copy by rows, borrowed from the scratch memory of the stream.
 struct CopyByRows {
   Array<char, Memory> memory;
 };
@@ -82,7 +95,8 @@ struct CopyByRows {
 /// The rows of a matrix in CSR or CSC, or of its transpose, which has the same arrays.
 ///
 /// A matrix by columns is copied, by a stable radix sort of its entries by row, which keeps each row's
-/// columns in order.
+/// columns in order. The copy keeps the entries' numbers: while the pattern stays the same, values alone are
+/// copied again.
 template <class T, bool Transposed>
 class MatrixByRows {
   using Level = typename T::format_type::template level<1>;
@@ -100,16 +114,21 @@ class MatrixByRows {
     if constexpr (is_copied) copy_.emplace(resources_.scratch().template borrow<detail::CopyByRows>());
   }
 
-  /// Reads the matrix as it is now, in the order of the stream.
+  /// Reads the matrix as it is now, in the order of the stream: all of it the first time, later its values.
+  /// @param matrix  with the same pattern each time; its arrays may be others
   /// @throws RangeError if the coordinates' type cannot hold the columns of the copy
   void read(const T& matrix) {
     if constexpr (!is_copied) {
       view_ = detail::csr_view<Transposed>(matrix);
     } else {
       const auto from = detail::csr_view<!Transposed>(matrix);
+      if (view_) return read_values(from);
       Level::check_extent(from.rows);
       Layout layout(at_least(layout_of(matrix, Layout()).bytes(), (*copy_)->memory, "sporos::gpu by rows"));
-      sort(from, layout_of(matrix, layout));
+      copied_ = layout_of(matrix, layout);
+      auto workspace = resources_.scratch().template borrow<Workspace>();
+      Layout of_sort(workspace->reserve(sort_of(matrix, Layout()).bytes()));
+      sort(from, sort_of(matrix, of_sort));
     }
   }
   /// The rows, once read() was called; before that, only the sizes.
@@ -125,18 +144,36 @@ class MatrixByRows {
     return sizes;
   }
 
+  bool is_read() const { return view_.has_value(); }
+
+  /// The seconds that read() is expected to take, the first time and again; 0 if nothing is copied.
+  static double seconds_to_read(const T& matrix) {
+    return is_copied ? 3e-5 + 2e-10 * static_cast<double>(matrix.nnz()) : 0;
+  }
+  static double seconds_to_read_again(const T& matrix) {
+    return is_copied ? 2.5e-6 + 2e-11 * static_cast<double>(matrix.nnz()) : 0;
+  }
+
   /// An upper bound on the bytes that read() allocates.
   static std::int64_t most_bytes(const T& matrix) {
-    return is_copied ? with_room_to_grow(layout_of(matrix, Layout()).bytes()) : 0;
+    return is_copied ? with_room_to_grow(layout_of(matrix, Layout()).bytes()) +
+                           with_room_to_grow(sort_of(matrix, Layout()).bytes())
+                     : 0;
   }
   std::int64_t held_bytes() const {
     return copy_ ? static_cast<std::int64_t>((*copy_)->memory.extent(0)) : 0;
   }
 
  private:
-  /// The arrays of the copy and of the sort.
+  /// The arrays of the copy.
   struct Arrays {
     View to;
+    Number* numbers;  ///< of its entries in the matrix
+    std::int64_t all_bytes;
+    std::int64_t bytes() const { return all_bytes; }
+  };
+  /// Those of the sort.
+  struct SortArrays {
     Coordinate* rows[2];
     Number* numbers[2];
     char* scratch;
@@ -159,6 +196,13 @@ class MatrixByRows {
               layout.template take<Position>(from.columns + 1),
               layout.template take<Coordinate>(from.nonzeros),
               layout.template take<Value>(from.nonzeros)};
+    out.numbers = layout.template take<Number>(from.nonzeros);
+    out.all_bytes = layout.bytes();
+    return out;
+  }
+  static SortArrays sort_of(const T& matrix, Layout layout) {
+    const auto from = detail::csr_view<!Transposed>(matrix);
+    SortArrays out{};
     for (auto& rows : out.rows) rows = layout.template take<Coordinate>(from.nonzeros);
     for (auto& numbers : out.numbers) numbers = layout.template take<Number>(from.nonzeros);
     cub::DoubleBuffer<Coordinate> keys(out.rows[0], out.rows[1]);
@@ -172,7 +216,7 @@ class MatrixByRows {
   }
 
   template <class From>
-  void sort(const From& from, Arrays arrays) {
+  void sort(const From& from, SortArrays arrays) {
     const Kokkos::Cuda& space = resources_.space();
     Kokkos::parallel_for(
         "sporos::number entries", Range(space, 0, from.nonzeros),
@@ -184,17 +228,25 @@ class MatrixByRows {
           cub::DeviceRadixSort::SortPairs(arrays.scratch, arrays.scratch_bytes, rows, numbers, from.nonzeros,
                                           0, bits_of(from.columns), space.cuda_stream()),
           "sort");
-    Kokkos::parallel_for("sporos::write by rows", Range(space, 0, from.nonzeros),
-                         detail::WriteByRows<From, View, Number>{from, arrays.to, numbers.Current()});
+    Kokkos::parallel_for(
+        "sporos::write by rows", Range(space, 0, from.nonzeros),
+        detail::WriteByRows<From, View, Number>{from, copied_.to, numbers.Current(), copied_.numbers});
     Kokkos::parallel_for(
         "sporos::row positions", Range(space, 0, from.columns + 1),
-        detail::WriteRowPositions<Coordinate, Position>{rows.Current(), from.nonzeros, arrays.to.positions});
-    view_ = arrays.to;
+        detail::WriteRowPositions<Coordinate, Position>{rows.Current(), from.nonzeros, copied_.to.positions});
+    view_ = copied_.to;
+  }
+  template <class From>
+  void read_values(const From& from) {
+    Kokkos::parallel_for(
+        "sporos::write values by rows", Range(resources_.space(), 0, from.nonzeros),
+        detail::WriteValuesByRows<Value, Number>{from.values, copied_.to.values, copied_.numbers});
   }
 
   Resources<Kokkos::Cuda> resources_;
   std::optional<Scratch::Loan<detail::CopyByRows>> copy_;
   std::optional<View> view_;
+  Arrays copied_{};
 };
 
 }  // namespace sporos::gpu

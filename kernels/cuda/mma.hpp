@@ -41,6 +41,11 @@ __device__ __forceinline__ std::uint32_t load_shared_u16(std::uint32_t at) {
 __device__ __forceinline__ void store_shared_u16(std::uint32_t at, std::uint32_t value) {
   asm volatile("st.shared.u16 [%0], %1;" ::"r"(at), "h"(static_cast<std::uint16_t>(value)) : "memory");
 }
+__device__ __forceinline__ void store_shared(std::uint32_t at, const std::uint32_t (&words)[4]) {
+  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(at), "r"(words[0]), "r"(words[1]),
+               "r"(words[2]), "r"(words[3])
+               : "memory");
+}
 __device__ __forceinline__ void store_shared_zeros(std::uint32_t at) {
   asm volatile("st.shared.v4.u32 [%0], {%1, %1, %1, %1};" ::"r"(at), "r"(0) : "memory");
 }
@@ -180,6 +185,12 @@ __device__ __forceinline__ void mma_m16n8k16_of_zero(float (&d)[4], const std::u
 /// sm_80.
 __device__ __forceinline__ void copy_piece(std::uint32_t to, const void* from, int bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(__cvta_generic_to_global(from)),
+               "r"(bytes)
+               : "memory");
+}
+/// The same through the L1 cache, which keeps what is copied.
+__device__ __forceinline__ void copy_piece_through_l1(std::uint32_t to, const void* from, int bytes) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(__cvta_generic_to_global(from)),
                "r"(bytes)
                : "memory");
 }

@@ -129,6 +129,32 @@ struct SwizzledRows {
   }
 };
 
+/// How rows that are gathered in pieces of 16 bytes lie in shared memory, so that a warp reads fragments of
+/// instructions m16n8k8 from them without bank conflicts: 16-bit elements by `load_matrices_transposed`,
+/// eight rows of which give a piece each, and 32-bit elements one by one, eight neighbours of each of four
+/// rows.
+/// @tparam Pieces    pieces of a row, a power of two
+/// @tparam IsNarrow  whether elements have 16 bits
+template <int Pieces, bool IsNarrow>
+struct GatheredRows {
+  static_assert(Pieces >= 4 && (Pieces & (Pieces - 1)) == 0);
+  static constexpr int piece_bytes = 16, row_bytes = Pieces * piece_bytes;
+
+  /// The place of piece 0 of a row, in it.
+  KOKKOS_INLINE_FUNCTION static constexpr int place_of_first(int row) {
+    if constexpr (IsNarrow)
+      return Pieces >= 8 ? row % 8 : row / 2 % 4;
+    else
+      return Pieces >= 8 ? row % 4 * 2 : row / 2 % 2 * 2;
+  }
+  /// The offset of a piece of a row, in bytes. That of piece `p ^ q` is `offset(row, p) ^ q * piece_bytes`.
+  /// For a `first` that is a multiple of a power of two above `row`, that of row `first + row` is `first *
+  /// row_bytes + (offset(row, p) ^ place_of_first(first) * piece_bytes)`.
+  KOKKOS_INLINE_FUNCTION static constexpr int offset(int row, int piece) {
+    return row * row_bytes + (piece ^ place_of_first(row)) * piece_bytes;
+  }
+};
+
 /// The 32 columns of a product that a warp computes, by four mma of 8 columns each. They form groups of 32,
 /// 16 or 8 columns, each of one mma or more, ordered so that each of four neighbouring lanes holds a quarter
 /// of a group's columns contiguously: for 32 columns, 16 bytes of a 16-bit result.

@@ -108,7 +108,15 @@ CUtensorMap operand_map(const void* at, std::int64_t rows, std::int64_t columns,
   return tensor_map(at, rows, columns, stride, Layout::box_lines / readers, Layout::box_columns);
 }
 
-/// Describes several such matrices that lie one after another, in boxes of 64 columns.
+/// Describes several such matrices that lie one after another.
+template <class Layout>
+CUtensorMap operand_map_of_matrices(const void* at, std::int64_t matrices, std::int64_t rows,
+                                    std::int64_t columns, std::int64_t stride) {
+  return detail::describe_matrices(CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, at, matrices, rows, columns, stride,
+                                   Layout::box_lines, Layout::box_columns, CU_TENSOR_MAP_SWIZZLE_128B);
+}
+
+/// Describes several matrices that lie one after another, in boxes of 64 columns.
 inline CUtensorMap tensor_map_of_matrices(const void* at, std::int64_t matrices, std::int64_t rows,
                                           std::int64_t columns, std::int64_t stride, int box_rows) {
   return detail::describe_matrices(CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, at, matrices, rows, columns, stride,

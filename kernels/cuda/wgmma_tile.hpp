@@ -142,6 +142,16 @@ __device__ __forceinline__ void copy_operand(std::uint32_t to, const CUtensorMap
                   barrier);
 }
 
+/// The same of one of several matrices that lie one after another.
+template <class Layout>
+__device__ __forceinline__ void copy_operand(std::uint32_t to, const CUtensorMap* from, int across, int k,
+                                             int matrix, std::uint32_t barrier) {
+#pragma unroll
+  for (int box = 0; box < Layout::boxes; ++box)
+    ptx::copy_box(to + box * Layout::box_bytes, from, Layout::column(box, across, k), Layout::row(across, k),
+                  matrix, barrier);
+}
+
 /// Adds up the sums of all blocks of a cluster; each block does so for the parts it stores. It puts what
 /// other blocks need into its shared memory, where they read it. The order is that of the blocks, beginning
 /// with the block itself.
@@ -203,11 +213,11 @@ struct TileTimes {
 
 inline constexpr int most_blocks_of_tile = 4;
 
-/// The tiles with which a product of m x n is expected to be fastest.
+/// The tiles with which a product of m x n, or several of them, are expected to be fastest.
 /// @param clusters  how many clusters run at the same time, indexed by their number of blocks
 inline TileChoice choose_tiles(const TileTimes& times, std::int64_t m, std::int64_t n, std::int64_t stages,
-                               int multiprocessors,
-                               const std::array<int, most_blocks_of_tile + 1>& clusters) {
+                               int multiprocessors, const std::array<int, most_blocks_of_tile + 1>& clusters,
+                               std::int64_t products = 1) {
   TileChoice best;
   best.seconds = std::numeric_limits<double>::infinity();
   for (int width = 0; width < 3; ++width)
@@ -217,7 +227,7 @@ inline TileChoice choose_tiles(const TileTimes& times, std::int64_t m, std::int6
       const auto at = static_cast<std::size_t>(width);
       const int at_a_time = clusters[static_cast<std::size_t>(shared)];
       if (at_a_time == 0) continue;
-      const std::int64_t tiles = ceil_div(m, 2 * Wgmma::m) * ceil_div(n, 64 << width);
+      const std::int64_t tiles = ceil_div(m, 2 * Wgmma::m) * ceil_div(n, 64 << width) * products;
       const auto rounds = static_cast<double>(ceil_div(tiles, at_a_time));
       const double busy = static_cast<double>(tiles) * shared / rounds / multiprocessors;
       const double stage = std::max(times.stage[at], times.stage_of_all[at] * busy);

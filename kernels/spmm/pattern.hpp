@@ -3,6 +3,10 @@
 /// The product of a sparse and a dense matrix as a pattern of statements.
 #pragma once
 
+#include <type_traits>
+
+#include "../../formats/slice.hpp"
+#include "../../formats/structure.hpp"
 #include "../epilogue/two_factors.hpp"
 #include "../protocol/sparse_times_dense.hpp"
 
@@ -36,6 +40,35 @@ struct SpmmOfSumsPattern : SparseTimesDense<SpmmOfSumsPattern<Operands>, Operand
   }
 };
 
+/// Such a product, or batches of them, C(b, i, j) = A(i, k) * B(b, k, j), A(b, i, k) * B(b, k, j) or A(b, i,
+/// k) * B(k, j), whose matrices B and C are stored by rows, one after another, and A, if there is one for
+/// each batch, in CSR.
+/// @tparam TakesPairs  whether each batch may have an A and a B of its own
+template <class Operands, bool TakesPairs = true>
+struct SpmmOfRowsPattern
+    : SparseTimesDense<SpmmOfRowsPattern<Operands, TakesPairs>, Operands, FactorsOfSums> {
+  template <class C, class A, class B>
+  static constexpr bool fits() {
+    if constexpr (!std::is_same_v<typename C::format, DenseTensor<3>>) {
+      return SpmmOfSumsPattern<Operands>::template fits<C, A, B>();
+    } else if constexpr (!is_tensor_v<typename A::tensor_type> || !is_tensor_v<typename B::tensor_type>) {
+      return false;
+    } else if constexpr (BatchTraits<typename A::format>::is) {
+      if constexpr (detail::are_rows_of_one<typename A::format> &&
+                    detail::is_by_rows<typename BatchTraits<typename A::format>::matrix>)
+        return (TakesPairs && std::is_same_v<typename B::format, DenseTensor<3>> &&
+                binds<C, A, B>("bij", "bik", "bkj")) ||
+               (std::is_same_v<typename B::format, DenseMatrix<>> && binds<C, A, B>("bij", "bik", "kj"));
+      else
+        return false;
+    } else if constexpr (Operands::template is_csr<A> && std::is_same_v<typename B::format, DenseTensor<3>>) {
+      return binds<C, A, B>("bij", "ik", "bkj") || binds<C, A, B>("bij", "ki", "bkj");
+    } else {
+      return false;
+    }
+  }
+};
+
 /// Such a product if the rows of A do not correspond to contiguous lines of C: C(i, j) = B(i, k) * A(j, k)
 /// with C by rows, and all products into a C by columns.
 template <class Operands>
@@ -51,6 +84,16 @@ struct SpmmIntoColumnsPattern : SparseTimesDense<SpmmIntoColumnsPattern<Operands
     } else {
       return false;
     }
+  }
+};
+
+/// All of these products, into a C stored along either mode.
+template <class Operands>
+struct SpmmInAnyLayoutPattern : SparseTimesDense<SpmmInAnyLayoutPattern<Operands>, Operands, FactorsOfSums> {
+  template <class C, class A, class B>
+  static constexpr bool fits() {
+    return SpmmOfSumsPattern<Operands>::template fits<C, A, B>() ||
+           SpmmIntoColumnsPattern<Operands>::template fits<C, A, B>();
   }
 };
 

@@ -2,7 +2,11 @@
 /// @file spmm.cpp
 /// Products of a sparse matrix in CSR and a dense one of 32 to 512 columns, as a plan of the statement
 /// computes them, beside cuSPARSE's algorithms for CSR, each preprocessed, and, for 16-bit types, beside
-/// cuBLAS with the sparse matrix stored dense; and layers, Y(i, j) = X(i, k) W(j, k), of as many rows of X.
+/// cuBLAS with the sparse matrix stored dense; layers, Y(i, j) = X(i, k) W(j, k), of as many rows of X; and
+/// products with the transpose, C(i, j) = A(k, i) B(k, j), as of the backward pass of a layer: by a plan whose
+/// sparse values are constant (`sporos`) or not (`sporos_values`), by a statement without a plan
+/// (`sporos_statement`, which is started anew each time), and by a plan of the transpose stored beforehand
+/// (`sporos_stored`).
 ///
 /// Every contender is replayed from a CUDA graph; preparing it is not counted. Of plans, `plan_seconds` is
 /// how long one takes to make, memory from the pool included, `held_bytes` what it holds. Of the one that
@@ -38,8 +42,8 @@ namespace {
 
 using namespace sporos::indices;
 
-/// C = A B, or the layer Y = X A', all dense matrices by rows.
-enum class Form { product, layer };
+/// C = A B, the layer Y = X A', or C = A' B, all dense matrices by rows.
+enum class Form { product, layer, transposed };
 
 /// The operands of a product, of which only the last one asked for is kept: B and C, or X and Y.
 template <class Value, Form Which>
@@ -63,6 +67,9 @@ struct Operands {
       if constexpr (Which == Form::product)
         kept.reset(new Operands{a, random_matrix<Value>(inner, columns, 2), Matrix<Value>({rows, columns}),
                                 Matrix<Value>({rows, columns})});
+      else if constexpr (Which == Form::transposed)
+        kept.reset(new Operands{a, random_matrix<Value>(rows, columns, 2), Matrix<Value>({inner, columns}),
+                                Matrix<Value>({inner, columns})});
       else
         kept.reset(new Operands{a, random_matrix<Value>(columns, inner, 2), Matrix<Value>({columns, rows}),
                                 Matrix<Value>({columns, rows})});
@@ -99,11 +106,11 @@ class CusparseSpmm {
     b_ = describe<Which>(in.b);
     c_ = describe<Which>(in.peer_c);
     std::size_t size = 0;
-    check(cusparseSpMM_bufferSize(cusparse(), none, none, &one_, a_, b_, &zero_, c_, cuda_type<Sum>,
+    check(cusparseSpMM_bufferSize(cusparse(), of_a, none, &one_, a_, b_, &zero_, c_, cuda_type<Sum>,
                                   algorithm, &size),
           "cusparseSpMM_bufferSize");
     buffer_ = Array<char, gpu::Memory>("buffer", size + 256);
-    check(cusparseSpMM_preprocess(cusparse(), none, none, &one_, a_, b_, &zero_, c_, cuda_type<Sum>,
+    check(cusparseSpMM_preprocess(cusparse(), of_a, none, &one_, a_, b_, &zero_, c_, cuda_type<Sum>,
                                   algorithm, buffer_.data()),
           "cusparseSpMM_preprocess");
   }
@@ -114,13 +121,14 @@ class CusparseSpmm {
     cusparseDestroyDnMat(c_);
   }
   void operator()() const {
-    check(cusparseSpMM(cusparse(), none, none, &one_, a_, b_, &zero_, c_, cuda_type<Sum>, algorithm_,
+    check(cusparseSpMM(cusparse(), of_a, none, &one_, a_, b_, &zero_, c_, cuda_type<Sum>, algorithm_,
                        buffer_.data()),
           "cusparseSpMM");
   }
 
  private:
-  static constexpr auto none = CUSPARSE_OPERATION_NON_TRANSPOSE;
+  static constexpr auto none = CUSPARSE_OPERATION_NON_TRANSPOSE,
+                        of_a = Which == Form::transposed ? CUSPARSE_OPERATION_TRANSPOSE : none;
   Sum one_ = 1, zero_ = 0;
   cusparseSpMMAlg_t algorithm_;
   cusparseSpMatDescr_t a_ = nullptr;
@@ -340,13 +348,23 @@ void add_windows(const Input& input, std::int64_t columns) {
 template <class Value, Form Which>
 void add_product(const Input& input, std::int64_t columns) {
   using In = Operands<Value, Which>;
-  const std::string family = Which == Form::product ? "spmm/" : "spmm_layer/";
+  const std::string family = Which == Form::product ? "spmm/"
+                             : Which == Form::layer ? "spmm_layer/"
+                                                    : "spmm_transposed/";
   const std::string tail = text("/", input.name, "/", columns, "/", value_name<Value>());
   const auto count = [=](benchmark::State& state, const In& in) {
     state.counters["flops_per_second"] =
         benchmark::Counter(2.0 * 10 * static_cast<double>(in.a.nnz()) * static_cast<double>(columns),
                            benchmark::Counter::kIsIterationInvariantRate);
     state.counters["nonzeros"] = static_cast<double>(in.a.nnz());
+  };
+  const auto difference_from_peer = [](const In& in) {
+    const CusparseSpmm<Value, Which> peer(
+        in, Which == Form::product ? CUSPARSE_SPMM_CSR_ALG3 : CUSPARSE_SPMM_ALG_DEFAULT);
+    peer();
+    using Wide = accumulate_t<Value>;
+    return difference(convert<DenseMatrix<>, Wide>(in.c).values(),
+                      convert<DenseMatrix<>, Wide>(in.peer_c).values());
   };
   const auto add_contender = [&]<class K>(const char* name, std::type_identity<K>) {
     add(
@@ -372,6 +390,8 @@ void add_product(const Input& input, std::int64_t columns) {
           const auto statement = [&] {
             if constexpr (Which == Form::product)
               return assign(in.c(i, j), in.a(i, k) * in.b(k, j)).with_constant_operands();
+            else if constexpr (Which == Form::transposed)
+              return assign(in.c(i, j), in.a(k, i) * in.b(k, j)).with_constant_operands();
             else
               return assign(in.c(i, j), in.b(i, k) * in.a(j, k)).with_constant_operands();
           }();
@@ -385,12 +405,7 @@ void add_product(const Input& input, std::int64_t columns) {
             return;
           }
           count(state, in);
-          const CusparseSpmm<Value, Which> peer(
-              in, Which == Form::product ? CUSPARSE_SPMM_CSR_ALG3 : CUSPARSE_SPMM_ALG_DEFAULT);
-          peer();
-          using Wide = accumulate_t<Value>;
-          state.counters["difference"] = difference(convert<DenseMatrix<>, Wide>(in.c).values(),
-                                                    convert<DenseMatrix<>, Wide>(in.peer_c).values());
+          state.counters["difference"] = difference_from_peer(in);
         },
         10);
   };
@@ -406,9 +421,50 @@ void add_product(const Input& input, std::int64_t columns) {
     // Beside the others in another precision: floats are multiplied in tf32.
     if constexpr (sizeof(Value) <= 4)
       add_contender("sporos_dot_products", std::type_identity<gpu::SpmmByDotProducts>{});
+    add_contender("sporos_cublas", std::type_identity<gpu::SpmmByCublas>{});
+  } else if constexpr (Which == Form::transposed) {
+    add_contender("sporos_groups", std::type_identity<gpu::SpmmByGroups>{});
+    add_contender("sporos_cublas", std::type_identity<gpu::SpmmByCublas>{});
+    const auto add_another = [&](const char* name, const auto& measure) {
+      add(
+          text(family, name, tail),
+          [=](benchmark::State& state) {
+            const auto& in = In::of(input, columns);
+            try {
+              measure(state, in);
+            } catch (const Error& error) {
+              state.SkipWithError(error.what());
+              return;
+            }
+            count(state, in);
+            state.counters["difference"] = difference_from_peer(in);
+          },
+          10);
+    };
+    const auto measure_plan = [](benchmark::State& state, const auto& statement) {
+      auto product = plan(statement);
+      measure_graph(state, [&] { product.run(); });
+      state.counters["plan_seconds"] = seconds_to_plan(statement);
+      state.counters["held_bytes"] = static_cast<double>(product.bytes());
+      state.SetLabel(std::string(product.candidate()));
+    };
+    add_another("sporos_values", [=](benchmark::State& state, const In& in) {
+      measure_plan(state, assign(in.c(i, j), in.a(k, i) * in.b(k, j)));
+    });
+    add_another("sporos_stored", [=](benchmark::State& state, const In& in) {
+      const auto stored = transpose(in.a);
+      measure_plan(state, assign(in.c(i, j), stored(i, k) * in.b(k, j)).with_constant_operands());
+    });
+    add_another("sporos_statement", [](benchmark::State& state, const In& in) {
+      constexpr int calls = 10;  // as of the others
+      const double seconds = seconds_without_plan(assign(in.c(i, j), in.a(k, i) * in.b(k, j)));
+      for (auto _ : state) state.SetIterationTime(seconds * calls);
+      state.counters["calls"] = calls;
+    });
   } else {
     add_contender("sporos_transposed", std::type_identity<gpu::SpmmIntoColumns>{});
     add_contender("sporos_shared_rows", std::type_identity<gpu::SpmmFromSharedRows>{});
+    add_contender("sporos_cublas", std::type_identity<gpu::SpmmByCublas>{});
   }
   for (const auto& [name, algorithm] : cusparse_algorithms)
     add(
@@ -487,6 +543,12 @@ void add_spmm() {
   inputs.push_back({"rmat_17_2M", [] { return rmat(17, 2'000'000); }});
   inputs.push_back({"rmat_20_10M", [] { return rmat(20, 10'000'000); }});
   inputs.push_back({"uniform_20k_4M", [] { return uniform(20'000, 200'000, 4'000'000); }});
+  // To whose times no costs were fitted: fitted_matrices.txt names the others.
+  inputs.push_back({"random_3000_85", [] { return random_square(3000, 0.15); }});
+  inputs.push_back({"random_6144_97", [] { return random_square(6144, 0.03); }});
+  inputs.push_back({"laplacian27_30", [] { return laplacian(30, true); }});
+  inputs.push_back({"rmat_16_500k", [] { return rmat(16, 500'000); }});
+  inputs.push_back({"uniform_10k_1M", [] { return uniform(10'000, 30'000, 1'000'000); }});
   std::vector<std::int64_t> columns;
   for (const auto& number : split(std::getenv("SPOROS_SPMM_COLUMNS"), ','))
     columns.push_back(std::stoll(number));
@@ -506,6 +568,11 @@ void add_spmm() {
     if (input.name.find("__") != std::string::npos || input.name.starts_with("random")) {
       for (const std::int64_t n : columns) add_product<half, Form::layer>(input, n);
       for (const std::int64_t n : columns) add_product<float, Form::layer>(input, n);
+    }
+  for (const auto& input : inputs)
+    for (const std::int64_t n : columns) {
+      add_product<half, Form::transposed>(input, n);
+      add_product<float, Form::transposed>(input, n);
     }
 }
 

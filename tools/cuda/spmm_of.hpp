@@ -10,7 +10,6 @@
 #include <type_traits>
 
 #include "../device_spmm.hpp"
-#include "../memory.hpp"
 #include "operands_of.hpp"
 #include "statement_run.hpp"
 
@@ -23,7 +22,6 @@ class DeviceSpmm : DeviceOperands<Value> {
   using DeviceOperands<Value>::settings_;
   using DeviceOperands<Value>::out_;
   using typename DeviceOperands<Value>::Sum;
-  using typename DeviceOperands<Value>::Matrix;
 
  public:
   using DeviceOperands<Value>::DeviceOperands;
@@ -50,7 +48,7 @@ class DeviceSpmm : DeviceOperands<Value> {
         spmm_by<gpu::SpmmByDotProducts>();
         break;
       case DevicePlan::dense:
-        dense();
+        spmm_by<gpu::SpmmByCublas>();
         break;
       case DevicePlan::two_four:
         two_four();
@@ -82,19 +80,6 @@ class DeviceSpmm : DeviceOperands<Value> {
   template <class Candidate>
   void spmm_by() {
     compute(a_, [&](const auto& statement) { run_statement_by<Candidate>(statement, settings_, out_.run); });
-  }
-
-  void dense() {
-    expect_memory(sizeof(Value) * static_cast<double>(a_.extent(0)) * static_cast<double>(a_.extent(1)),
-                  text("--plan dense: A with its zeros"));
-    const Matrix A(a_.extents());
-    const auto& columns = a_.template level<1>();
-    for (std::int64_t row = 0; row < a_.extent(0); ++row)
-      for (auto q = columns.positions(row); q < columns.positions(row + 1); ++q)
-        A.values()(row * a_.extent(1) + columns.coordinates(q)) = a_.values()(q);
-    compute(A, [&](const auto& statement) {
-      run_statement_by<gpu::GemmByCublas>(statement, settings_, out_.run);
-    });
   }
 
   void two_four() {

@@ -3,7 +3,6 @@
 /// The product of two dense matrices on the GPU, as a candidate for statements.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <ostream>
 #include <string_view>
@@ -16,6 +15,7 @@
 #include "../../results/dense_target.hpp"
 #include "../pattern.hpp"
 #include "cublas.hpp"
+#include "cublas_seconds.hpp"
 
 namespace sporos::gpu {
 
@@ -80,18 +80,15 @@ class GemmByCublas::Plan {
     bounds_of(statement);  // throws ShapeError if extents do not match
   }
 
-  /// Expected seconds of a product, a little more than cuBLAS takes on an H200: a launch, and the longer of
-  /// computing, at a rate in flop/s for each type, and moving the matrices, at a rate in bytes/s.
+  /// Expected seconds of a product, and of the pass that applies an epilogue.
   double seconds() const {
     const CublasShape shape = this->shape();
-    const double products = static_cast<double>(result().nnz()) * static_cast<double>(shape.k);
-    const double elements = static_cast<double>(left().nnz()) + static_cast<double>(right().nnz()) +
-                            static_cast<double>(result().nnz()) * (has_epilogue ? 3 : 1);
-    return 4e-6 + std::max(2 * products /
-                               (is_narrow_float_v<T> ? 600e12
-                                : is_in_tf32         ? 300e12
-                                                     : 45e12),
-                           elements * static_cast<double>(sizeof(T)) / 3.5e12);
+    const auto batch = static_cast<double>(shape.batch);
+    const auto elements = static_cast<double>(left().nnz()) + static_cast<double>(right().nnz()) +
+                          static_cast<double>(result().nnz()) * (has_epilogue ? 3 : 1);
+    return cublas_seconds(cublas_arithmetic<T>(is_in_tf32), static_cast<double>(shape.m) * batch,
+                          static_cast<double>(shape.n), static_cast<double>(shape.k),
+                          elements * static_cast<double>(sizeof(T)));
   }
 
   /// Allocates what runs need.

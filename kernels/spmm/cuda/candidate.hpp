@@ -18,13 +18,17 @@ namespace sporos::gpu {
 /// (kernels/epilogue/epilogue.hpp), on CUDA cores, by rows.hpp. A is copied first if it is not stored along
 /// i, and B if it is not stored by rows.
 ///
+/// Batches, C(b, i, j) = A(i, k) * B(b, k, j), also with A(b, i, k) in Batches<CSR<>> and one B or one for
+/// each batch, are computed by one kernel.
+///
 /// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
 /// host and Kokkos::fence() wait for it.
 struct SpmmByGroups {
-  using Pattern = SpmmOfSumsPattern<GpuMatrixOperands>;
+  using Pattern = SpmmOfRowsPattern<GpuMatrixOperands>;
   static constexpr std::string_view name = "SpMM by groups of lanes";
   static constexpr std::string_view takes =
-      "C(i, j) = A(i, k) * B(k, j), A in CSR or CSC, B and C dense, C row-major, in the memory of the GPU";
+      "C(i, j) = A(i, k) * B(k, j), A in CSR or CSC, B and C dense, C row-major, or C(b, i, j) = A(i, k) * "
+      "B(b, k, j), also with A(b, i, k) in Batches<CSR>, in the memory of the GPU";
   static constexpr bool deterministic = true;
   static constexpr bool replaces_nest = true;
 
@@ -36,7 +40,7 @@ struct SpmmByGroups {
   static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
     Plan<S> plan(statement, resources);
     if (use == Use::often) plan.measure();
-    return Cost{plan.seconds()};
+    return Cost{plan.seconds() + plan.seconds_of_copy(use)};
   }
 
   template <class S>
@@ -53,7 +57,10 @@ struct SpmmByGroups {
   struct Index {
     static constexpr bool is_there = false;
     struct Counts {};
-    static Index lay_out(const Kokkos::Cuda&, Layout&, std::int64_t, std::int64_t) { return {}; }
+    template <class B>
+    static Index lay_out(const Kokkos::Cuda&, Layout&, std::int64_t, std::int64_t, std::int64_t) {
+      return {};
+    }
     template <class Position>
     void find(const Kokkos::Cuda&, const Position*, std::int64_t, std::int64_t) const {}
     template <class Position>

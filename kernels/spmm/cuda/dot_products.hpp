@@ -3,35 +3,80 @@
 /// The product of a sparse matrix in CSR and a dense one as matricised dot products on tensor cores
 /// (TCA-SpMM: the matrix is used as it is stored, without another format).
 ///
-/// A dot product of 8 s numbers is the sum of the diagonal of a product of matrices: one factor is cut into s
-/// rows of 8, the other into s columns of 8. A row of A with s segments of 8 nonzeros is the right operand of
-/// an instruction m16n8k8; the left one holds the s segments of 16 / s columns of B, gathered. Of the 128
-/// results of an instruction, 16 are used: those where a segment meets its own.
+/// A dot product of 8 s numbers is the sum of s products of 8 numbers: one factor is cut into s rows of 8,
+/// the other into s columns of 8. A row of A with s segments of 8 nonzeros is the right operand of an
+/// instruction m16n8k8, segment n its column n. A row of the left operand is 8 gathered elements of a column
+/// of B, those that belong to one segment. Of the 128 results of an instruction, 16 are used: in each row,
+/// the one where a segment meets its own.
 ///
 ///     nonzeros of a row     1 – 8   9 – 16   17 – 32   33 – 64   more
 ///     segments                  1        2         4         8   8 a step, summed over steps
 ///     columns of a fragment    16        8         4         2   2
 ///     warps of a row            1        2         4         8   8 for each piece that the row is cut into
 ///
-/// (for 64 columns of 16 bits, or 32 floats; if B has two or four times as many, a warp computes as many
-/// times more). An empty row has no warp: blocks of their own store what the epilogue makes of zero in all of
-/// them, each for 256 rows of A, unless there is nothing to store. What the paper keeps in shared memory
-/// stays in registers: a lane gathers 16 bytes or more of the rows of B that belong to its own two nonzeros,
-/// which are its elements of both operands, so nothing is exchanged until the sums are. Lanes whose segment
-/// ends early multiply zeros by zeros, not by what B holds there.
+/// (for 256 columns of 16 bits, or 128 floats; if B has fewer, as many fewer warps, at least one). An empty
+/// row has no warp: blocks of their own store what the epilogue makes of zero in all of them, each for 256
+/// rows of A, unless there is nothing to store.
+///
+/// A warp gathers what it multiplies, up to 8 s rows of B, into a buffer of its own in shared memory;
+/// neighbouring lanes copy neighbouring pieces of a row. The two halves of a left operand are tiles of 8
+/// columns and 8 nonzeros, which lie in the buffer by columns of the operand: two segments of the same
+/// columns, or, of a single segment, 16 columns. So of s segments of 8 columns, s / 2 instructions leave
+/// their sums in as many accumulators, which are added up once, after the last step. Rows of the buffer
+/// without a nonzero are zero, not what B holds there.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "../../cuda/mma.hpp"
 #include "../../cuda/mma_traits.hpp"
+#include "../../cuda/once_per_device.hpp"
 #include "../../cuda/scan.hpp"
 #include "rows.hpp"
 
 namespace sporos::gpu {
+
+/// What can be chosen for matricised dot products.
+struct DotTuning {
+  int most_segments = 8;        ///< of a step: 4 or 8
+  int buffer_bytes = 4096;      ///< gathered by a warp in a step
+  int blocks = 2;               ///< per multiprocessor, at least
+  bool goes_through_l1 = true;  ///< whether the L1 cache keeps what is gathered
+};
+
+/// The number of tiles of 8 columns of a panel: enough for `columns`, but at most as many as a warp can
+/// gather of a single segment.
+template <class T>
+constexpr int dot_tiles(std::int64_t columns, const DotTuning& tuning) {
+  const int most = tuning.buffer_bytes / (64 * static_cast<int>(sizeof(T)));
+  for (int tiles = 4; tiles < most; tiles *= 2)
+    if (columns <= 8 * tiles) return tiles;
+  return most;
+}
+
+/// How many warps a row has.
+struct DotDealing {
+  int most_segments = 8;  ///< of a step
+  int segments = 1;       ///< for each warp
+
+  template <class B>
+  static DotDealing of(std::int64_t columns, const DotTuning& tuning) {
+    return {tuning.most_segments,
+            tuning.buffer_bytes / (64 * static_cast<int>(sizeof(B)) * dot_tiles<B>(columns, tuning))};
+  }
+  /// The segments of a row, where eight are a step: 1, 2, 4 or 8.
+  KOKKOS_INLINE_FUNCTION static int segments_of(std::int64_t nonzeros) {
+    return nonzeros <= 8 ? 1 : nonzeros <= 16 ? 2 : nonzeros <= 32 ? 4 : 8;
+  }
+  /// The number of warps of a row that is not cut: at most 1, 2, 4 or 8, but none if it is empty.
+  KOKKOS_INLINE_FUNCTION std::int32_t warps(std::int64_t nonzeros) const {
+    return nonzeros == 0 ? 0 : Kokkos::max(1, Kokkos::min(segments_of(nonzeros), most_segments) / segments);
+  }
+};
 
 /// Which warps compute which rows. One array combines the paper's three: the row of each warp, the number of
 /// warps of its row, and its place among them.
@@ -42,7 +87,6 @@ struct RowWarps {
     std::uint64_t begin_and_length;  ///< the row's nonzeros: begin << 16 | length
 
     KOKKOS_INLINE_FUNCTION std::int64_t row() const { return static_cast<std::int64_t>(row_and_place >> 8); }
-    KOKKOS_INLINE_FUNCTION int warps() const { return static_cast<int>(row_and_place >> 4 & 15); }
     KOKKOS_INLINE_FUNCTION int place() const { return static_cast<int>(row_and_place & 15); }
     KOKKOS_INLINE_FUNCTION std::int64_t begin() const {
       return static_cast<std::int64_t>(begin_and_length >> 16);
@@ -52,6 +96,7 @@ struct RowWarps {
     }
   };
 
+  DotDealing dealing;
   std::int32_t* warps = nullptr;  ///< [rows], number of warps of each row
   std::int64_t* first = nullptr;  ///< [rows + 1], first warp of each row; the last is the number of all
   Part* parts = nullptr;          ///< [most]
@@ -65,9 +110,10 @@ struct RowWarps {
     bool has_empty_rows = true;  ///< whether there may be any
   } counts;
 
-  static RowWarps lay_out(const Kokkos::Cuda& space, Layout& layout, std::int64_t rows,
-                          std::int64_t nonzeros) {
+  static RowWarps lay_out(const Kokkos::Cuda& space, Layout& layout, std::int64_t rows, std::int64_t nonzeros,
+                          const DotDealing& dealing = {}) {
     RowWarps out;
+    out.dealing = dealing;
     // A row of more than 8 nonzeros has fewer warps than a quarter of that.
     out.most = std::min(8 * rows, std::min(rows, nonzeros) + ceil_div(nonzeros, 4));
     out.warps = layout.take<std::int32_t>(rows);
@@ -77,29 +123,35 @@ struct RowWarps {
     out.scratch = layout.take<char>(out.scratch_bytes);
     return out;
   }
-
-  /// The number of warps of a row that is not cut: 1, 2, 4 or 8, but none if it is empty.
-  KOKKOS_INLINE_FUNCTION static std::int32_t of_row(std::int64_t nonzeros) {
-    return nonzeros == 0 ? 0 : nonzeros <= 8 ? 1 : nonzeros <= 16 ? 2 : nonzeros <= 32 ? 4 : 8;
-  }
 };
 
-/// How segments are distributed over the lanes of a warp.
+/// How tiles are distributed over warps.
 /// @tparam T      type of A and B: half, bfloat16, or float, which is multiplied in tf32
-/// @tparam Packs  packs of each row of B that a lane reads: 1 or, if rows consist of whole packs, 2 or 4
-template <class T, int Packs = 1>
+/// @tparam Tiles  tiles of 8 columns of a panel, which the warps of a row compute
+template <class T, int Tiles, DotTuning Tuning>
 struct DotConfig {
   static constexpr bool is_narrow = is_narrow_float_v<T>;
   static constexpr int threads = 256;
-  static constexpr int packs = Packs;
-  static constexpr int blocks = Packs == 4 ? 2 : Packs == 2 ? 3 : 4;  ///< per multiprocessor, at least
-  static constexpr int warps = threads / warp_size;                   ///< per block
-  static constexpr int columns = widest_pack<T>;                      ///< per pack
-  static constexpr int fragments = columns / 2;                       ///< each has two of these columns
-  static constexpr int panel = 8 * packs * columns;  ///< columns that the warps of a row compute
-  static constexpr int rows = warps * warp_size;     ///< in which a block looks for empty ones
-  static constexpr int most_segments = 8;
-  static_assert(warps == most_segments, "a block has the warps of a piece");
+  static constexpr int warps = threads / warp_size;  ///< per block
+  static constexpr int blocks = Tuning.blocks;
+  static constexpr bool goes_through_l1 = Tuning.goes_through_l1;
+  static constexpr int most_segments = Tuning.most_segments;
+  static constexpr int columns = widest_pack<T>;  ///< per piece of 16 bytes
+  static constexpr int tile_columns = 8;
+  static constexpr int tile_pieces = tile_columns / columns;
+  static constexpr int tiles = Tiles;
+  static constexpr int panel = Tiles * tile_columns;
+  static constexpr int rows = warps * warp_size;  ///< in which a block looks for empty ones
+  static constexpr int most_tiles = Tuning.buffer_bytes / (8 * 16 * tile_pieces);  ///< of a single segment
+  static constexpr int buffer_bytes = Tuning.buffer_bytes;
+  static constexpr int stages = 2;  ///< buffers of a warp
+  static constexpr int shared_bytes = warps * stages * buffer_bytes;
+
+  static constexpr int tiles_of_warp(int segments) { return std::min(Tiles, most_tiles / segments); }
+  static constexpr int warps_of_row(int segments) { return Tiles / tiles_of_warp(segments); }
+
+  static_assert(Tiles <= most_tiles && most_tiles % most_segments == 0);
+  static_assert(warps % warps_of_row(most_segments) == 0, "a block has all warps of a piece");
 };
 
 namespace detail {
@@ -108,10 +160,10 @@ template <class Position>
 struct CountRowWarps {
   const Position* positions;
   std::int64_t longest;
-  std::int32_t* warps;
+  RowWarps to;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
     const auto nonzeros = static_cast<std::int64_t>(positions[row + 1] - positions[row]);
-    warps[row] = nonzeros > longest ? 0 : RowWarps::of_row(nonzeros);
+    to.warps[row] = nonzeros > longest ? 0 : to.dealing.warps(nonzeros);
   }
 };
 
@@ -138,128 +190,268 @@ struct WriteRowWarps {
   }
 };
 
-/// Whether rows of B and of the result consist of whole packs; if a lane reads several packs, they always do.
+/// Whether rows of B and of the result consist of whole packs.
 template <class Config, class P>
 __device__ __forceinline__ bool has_whole_packs(const P& in) {
-  return Config::packs > 1 || in.shape.columns == Config::columns;
+  return in.shape.columns == Config::columns;
 }
 
-/// The sums of one warp: those of the columns of its lanes' packs, over the segments of a row.
-template <class Config, class P>
+/// The sums of one warp: those of some tiles of 8 columns, over the segments of a row.
+/// @tparam Segments  segments of a step
+template <class Config, int Segments, class P>
 class DotSums {
   using T = typename P::dense_type;
-  using Row = Pack<std::uint32_t, 4>;  // a pack of B, as words
+  using Coordinate = std::remove_const_t<typename P::coordinate_type>;
+  using Value = std::remove_const_t<typename P::value_type>;
 
  public:
-  /// @param segments  segments of the row, 1, 2, 4 or 8; a lane holds the one of its row of the left operand
-  /// @param column    this lane's first column
-  /// @param step      columns from one of its packs to the next
-  __device__ DotSums(const P& in, int segments, std::int64_t column, int step)
-      : segments_(segments), column_(column), step_(step) {
-#pragma unroll
-    for (int p = 0; p < Config::packs; ++p) has_columns_[p] = column + p * step < in.columns;
-  }
+  static constexpr int tiles = Config::tiles_of_warp(Segments);
+  static constexpr int columns = tiles * Config::tile_columns;
+  static constexpr int step = 8 * Segments;  ///< nonzeros
 
-  /// Adds the products of the nonzeros [begin, end).
-  __device__ __forceinline__ void add(const P& in, std::int64_t begin, std::int64_t end) {
-    const int segment = MmaM16N8K8::row(lane_id()) & (segments_ - 1);
-    std::int64_t at[2];  // this lane's two nonzeros of its segment
-#pragma unroll
-    for (int e = 0; e < 2; ++e)
-      at[e] =
-          begin + 8 * segment +
-          (Config::is_narrow ? MmaM16N8K8::k_of_narrow(lane_id(), e) : MmaM16N8K8::k_of_tf32(lane_id(), e));
-    for (; begin < end; begin += 8 * segments_) {
-      Row rows[2][Config::packs]{};
-      T values[2]{};
-#pragma unroll
-      for (int e = 0; e < 2; ++e) {
-        if (at[e] < end) {
-          const auto coordinate = in.a.coordinates[at[e]];
-          values[e] = in.a.values[at[e]];
-          read_row(in, coordinate, rows[e]);
-        }
-        at[e] += 8 * segments_;
-      }
-#pragma unroll
-      for (int p = 0; p < Config::packs; ++p) multiply(rows[0][p], rows[1][p], values, sums_[p]);
+  /// @param column  the warp's first column
+  /// @param buffer  the address of the warp's buffers in shared memory
+  __device__ DotSums(const P& in, std::int64_t column, std::uint32_t buffer) : buffer_(buffer) {
+    const int piece = static_cast<int>(lane_ % pieces);
+    const std::int64_t of_piece = column + piece * Config::columns;
+    from_ = reinterpret_cast<const char*>(in.b + of_piece);
+    columns_left_ = static_cast<int>(Kokkos::min(std::int64_t{Config::columns}, in.columns - of_piece));
+    to_write_ = static_cast<std::uint32_t>(Rows::offset(static_cast<int>(lane_ / pieces), piece));
+    if constexpr (Config::is_narrow) {
+      // Eight lanes address the rows of one of four tiles: of up to four segments, then of other columns.
+      constexpr unsigned segments = std::min(Segments, 4);
+      to_read_ = static_cast<std::uint32_t>(Rows::offset(
+          static_cast<int>(lane_ / 8 % segments * 8 + lane_ % 8), static_cast<int>(lane_ / 8 / segments)));
+    } else {
+      to_read_ = static_cast<std::uint32_t>(
+                     Rows::offset(static_cast<int>(lane_ % 4), static_cast<int>(lane_ / 16))) +
+                 lane_ / 4 % 4 * 4;
     }
   }
 
-  /// The sums of two neighbouring columns of each of this lane's packs, the same in the lanes of all
-  /// segments: the diagonal elements, added up over the segments.
-  __device__ __forceinline__ Pack<float, 2 * Config::packs> of_diagonals() const {
-    const int row = MmaM16N8K8::row(lane_id()), pair = lane_id() % 4;
-    const int from = MmaM16N8K8::lane_of_diagonal(row);
-    const bool is_second = MmaM16N8K8::register_of_diagonal(row) == 1;
-    Pack<float, 2 * Config::packs> out{};
+  /// Adds the products of the nonzeros [begin, begin + count); while some are multiplied, the rows of B for
+  /// the next step are on their way.
+  /// @tparam IsOneStep  whether there are at most as many as in a step
+  template <bool IsOneStep>
+  __device__ __forceinline__ void add(const P& in, std::int64_t begin, int count) {
+    const Coordinate* coordinates = in.a.coordinates + begin;
+    const Value* values = in.a.values + begin;
+    Nonzeros now(coordinates, values, count);
+    gather(in, now, count, 0);
+    ptx::commit_pieces();
+    if constexpr (IsOneStep) {
+      ptx::wait_for_pieces<0>();
+      __syncwarp();
+      multiply(now, count, 0);
+    } else {
+      coordinates += step;
+      values += step;
+      Nonzeros next(coordinates, values, count - step);
+      for (int stage = 0;; stage ^= 1) {
+        Nonzeros after = next;
+        if (count > step) {
+          gather(in, next, count - step, stage ^ 1);
+          coordinates += step;
+          values += step;
+          after = Nonzeros(coordinates, values, count - 2 * step);
+        }
+        ptx::commit_pieces();
+        ptx::wait_for_pieces<1>();
+        __syncwarp();
+        multiply(now, count, stage);
+        count -= step;
+        if (count <= 0) break;
+        __syncwarp();  // what was multiplied is overwritten
+        now = next;
+        next = after;
+      }
+    }
+  }
+
+  /// The number of sums that a lane has in the end, and of the lanes of four neighbours that have them alone.
+  static constexpr int count = std::max(1, tiles / 4), holders = std::min(4, tiles);
+
+  /// Whether this lane is the one, of those with the same sums, that stores them.
+  __device__ static bool is_holder() { return lane_id() % 4 < holders; }
+  /// The column, of the warp's, of a sum of this lane.
+  __device__ static int column(int sum) {
+    return (4 * sum + lane_id() % 4 % holders) * Config::tile_columns + MmaM16N8K8::row(lane_id());
+  }
+
+  /// Adds up the segments: the sums of columns `column(0)`, `column(1)` and so on.
+  __device__ __forceinline__ Pack<float, count> total() const {
+    const int quarter = lane_id() % 4;  // it has the results of segments 2 quarter and 2 quarter + 1
+    float sums[tiles];
 #pragma unroll
-    for (int p = 0; p < Config::packs; ++p)
+    for (int t = 0; t < tiles; ++t) {
+      if constexpr (Segments == 1) {
+        sums[t] = sums_[t / 2][t % 2 * 2];
+      } else {
+        sums[t] = sums_[t * pairs][0] + sums_[t * pairs][3];
 #pragma unroll
-      for (int f = 0; f < Config::fragments; ++f) {
-        const float low = shuffle(is_second ? sums_[p][f][1] : sums_[p][f][0], from);
-        const float high = shuffle(is_second ? sums_[p][f][3] : sums_[p][f][2], from);
-        if (f == pair) {
-          out.at[2 * p] = low;
-          out.at[2 * p + 1] = high;
+        for (int q = 1; q < pairs; ++q) {
+          const float other = sums_[t * pairs + q][0] + sums_[t * pairs + q][3];
+          if (quarter % pairs == q) sums[t] = other;
         }
       }
-    for (int step = 4; step < 4 * segments_; step *= 2)
+    }
+    share_out<1, tiles>(sums);
+    share_out<2, (tiles + 1) / 2>(sums);
+    Pack<float, count> out;
 #pragma unroll
-      for (float& sum : out.at) sum += shuffle_xor(sum, step);
+    for (int c = 0; c < count; ++c) out.at[c] = sums[c];
     return out;
   }
 
  private:
-  using Sums = float[Config::fragments][4];
+  static constexpr int pieces = tiles * Config::tile_pieces;  ///< of 16 bytes, of a row in the buffer
+  static constexpr int at_once = warp_size / pieces;       ///< rows of which a warp copies a piece each lane
+  static constexpr int pairs = std::max(1, Segments / 2);  ///< pairs of segments
+  static constexpr int instructions = tiles * Segments / 2;  ///< of a step
+  using Rows = GatheredRows<pieces, Config::is_narrow>;
+  static_assert(step * Rows::row_bytes <= Config::buffer_bytes);
 
-  __device__ __forceinline__ void read_row(const P& in, typename P::coordinate_type coordinate,
-                                           Row (&to)[Config::packs]) const {
-    const T* const from = in.b + static_cast<std::int64_t>(coordinate) * in.columns + column_;
+  /// Lanes whose number, of four, differs in this bit share `Left` tiles out: a lane keeps every other one.
+  template <int Bit, int Left>
+  __device__ __forceinline__ static void share_out(float (&sums)[tiles]) {
+    constexpr bool adds = Bit < pairs;  // else both lanes have the same sums
+    const bool is_upper = (lane_id() & Bit) != 0;
+    if constexpr (Left > 1) {
+#pragma unroll
+      for (int t = 0; t < Left / 2; ++t) {
+        const float kept = is_upper ? sums[2 * t + 1] : sums[2 * t];
+        const float given = is_upper ? sums[2 * t] : sums[2 * t + 1];
+        sums[t] = adds ? kept + shuffle_xor(given, Bit) : kept;
+      }
+    } else if constexpr (adds) {
+      sums[0] += shuffle_xor(sums[0], Bit);
+    }
+  }
+
+  /// What a lane knows of the nonzeros of a step: its share of the coordinates, and its two elements of the
+  /// right operand.
+  struct Nonzeros {
+    static constexpr int shares = (step + warp_size - 1) / warp_size;
+    Coordinate coordinates[shares];
+    Value values[2];
+
+    /// @param count  of the nonzeros that there are, which may be more than those of a step
+    __device__ __forceinline__ Nonzeros(const Coordinate* of_step, const Value* values_of_step, int count) {
+#pragma unroll
+      for (int share = 0; share < shares; ++share) {
+        const int at = share * warp_size + lane_id();
+        coordinates[share] = at < count ? of_step[at] : Coordinate{};
+      }
+      const int segment = MmaM16N8K8::row(lane_id()) & (Segments - 1);
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        const int at = 8 * segment + (Config::is_narrow ? MmaM16N8K8::k_of_narrow(lane_id(), e)
+                                                        : MmaM16N8K8::k_of_tf32(lane_id(), e));
+        values[e] = at < count ? values_of_step[at] : Value{};
+      }
+    }
+  };
+
+  /// Starts to copy the rows of B of a step, and zeros up to the end of a pair of segments.
+  __device__ __forceinline__ void gather(const P& in, const Nonzeros& nonzeros, int count, int stage) const {
+    const int filled = Segments == 1 ? step : (count + 15) / 16 * 16;
+    const int in_first = static_cast<int>(lane_ / pieces);  // this lane's row, of those copied at once
+    const int left = columns_left_ > 0 ? count - in_first : 0;
+    const std::uint32_t to = buffer_ + static_cast<std::uint32_t>(stage * Config::buffer_bytes);
     if (has_whole_packs<Config>(in)) {
 #pragma unroll
-      for (int p = 0; p < Config::packs; ++p)
-        if (has_columns_[p]) to[p] = load_constant(reinterpret_cast<const Row*>(from + p * step_));
+      for (int first = 0; first < step; first += at_once) {
+        const char* const from =
+            row_of(in, shuffle(nonzeros.coordinates[first / warp_size], first % warp_size + in_first));
+        const int bytes = first < left ? Rows::piece_bytes : 0;
+        if (first < filled) {
+          if constexpr (Config::goes_through_l1)
+            ptx::copy_piece_through_l1(to + place(first), from, bytes);
+          else
+            ptx::copy_piece(to + place(first), from, bytes);
+        }
+      }
     } else {
-#pragma unroll
-      for (int p = 0; p < Config::packs; ++p) {
-        Pack<T, Config::columns> row{};
+#pragma unroll 1
+      for (int first = 0; first < step; first += at_once) {
+        Coordinate coordinate = nonzeros.coordinates[0];
+        if (first >= warp_size) coordinate = nonzeros.coordinates[Nonzeros::shares - 1];
+        const T* const from =
+            reinterpret_cast<const T*>(row_of(in, shuffle(coordinate, first % warp_size + in_first)));
+        Pack<T, Config::columns> piece{};
 #pragma unroll
         for (int c = 0; c < Config::columns; ++c)
-          if (column_ + p * step_ + c < in.columns) row.at[c] = from[p * step_ + c];
-        to[p] = std::bit_cast<Row>(row);
+          if (first < left && c < columns_left_) piece.at[c] = from[c];
+        if (first < filled)
+          ptx::store_shared(to + place(first), std::bit_cast<Pack<std::uint32_t, 4>>(piece).at);
+      }
+    }
+  }
+  /// This lane's piece of a row of B.
+  __device__ __forceinline__ const char* row_of(const P& in, Coordinate coordinate) const {
+    return from_ + static_cast<std::uint64_t>(static_cast<std::make_unsigned_t<Coordinate>>(coordinate)) *
+                       in.row_bytes;
+  }
+  /// This lane's place in a buffer for its piece of the rows from `first` on that are copied at once.
+  __device__ __forceinline__ std::uint32_t place(int first) const {
+    return (to_write_ ^ static_cast<std::uint32_t>(Rows::place_of_first(first) * Rows::piece_bytes)) +
+           static_cast<std::uint32_t>(first * Rows::row_bytes);
+  }
+
+  /// Multiplies what has been gathered for `count` nonzeros.
+  __device__ __forceinline__ void multiply(const Nonzeros& nonzeros, int count, int stage) {
+    const std::uint32_t from = buffer_ + static_cast<std::uint32_t>(stage * Config::buffer_bytes);
+    if constexpr (Config::is_narrow) {
+      const std::uint32_t b = std::bit_cast<std::uint16_t>(nonzeros.values[0]) |
+                              static_cast<std::uint32_t>(std::bit_cast<std::uint16_t>(nonzeros.values[1]))
+                                  << 16;  // [8 nonzeros, 8 segments]
+      constexpr int tiles_at_once = 4 / std::min(Segments, 4);
+#pragma unroll
+      for (int segment = 0; segment < Segments; segment += 4) {
+        if (8 * segment >= count) break;
+        const bool has_second = Segments < 4 || 8 * segment + 16 < count;
+#pragma unroll
+        for (int tile = 0; tile < tiles; tile += tiles_at_once) {
+          std::uint32_t a[4];  // two operands, [16, 8 nonzeros] each
+          ptx::load_matrices_transposed(from + (to_read_ ^ static_cast<unsigned>(tile * Rows::piece_bytes)) +
+                                            segment * 8 * Rows::row_bytes,
+                                        a);
+          const int first = tile * Segments / 2 + segment / 2;
+          ptx::mma_m16n8k8<T>(sums_[first], {a[0], a[1]}, b);
+          if (has_second) ptx::mma_m16n8k8<T>(sums_[first + 1], {a[2], a[3]}, b);
+        }
+      }
+    } else {
+      const std::uint32_t b[2] = {ptx::to_tf32(nonzeros.values[0]), ptx::to_tf32(nonzeros.values[1])};
+#pragma unroll
+      for (int pair = 0; pair < pairs; ++pair) {
+        if (16 * pair >= count) break;
+#pragma unroll
+        for (int at = pair; at < instructions; at += pairs) {
+          std::uint32_t a[2][2];  // nonzeros k and k + 4 of each half of the operand
+#pragma unroll
+          for (int half_of_a = 0; half_of_a < 2; ++half_of_a) {
+            const int tile = Segments == 1 ? 2 * at + half_of_a : at / pairs;
+            const int segment = Segments == 1 ? 0 : 2 * pair + half_of_a;
+            const unsigned place = from + (to_read_ ^ static_cast<unsigned>(tile * 2 * Rows::piece_bytes)) +
+                                   segment * 8 * Rows::row_bytes;
+#pragma unroll
+            for (int e = 0; e < 2; ++e)
+              a[half_of_a][e] = ptx::to_tf32(ptx::load_shared_float(place + e * 4 * Rows::row_bytes));
+          }
+          ptx::mma_m16n8k8_tf32(sums_[at], {a[0][0], a[1][0], a[0][1], a[1][1]}, b[0], b[1]);
+        }
       }
     }
   }
 
-  __device__ __forceinline__ static void multiply(const Row& first, const Row& second, const T (&values)[2],
-                                                  Sums& sums) {
-    if constexpr (Config::is_narrow) {
-      const std::uint32_t b = std::bit_cast<std::uint16_t>(values[0]) |
-                              static_cast<std::uint32_t>(std::bit_cast<std::uint16_t>(values[1]))
-                                  << 16;  // [8 nonzeros, 8 segments]
-#pragma unroll
-      for (int f = 0; f < Config::fragments; ++f)
-        ptx::mma_m16n8k8<T>(sums[f],
-                            {__byte_perm(first.at[f], second.at[f], 0x5410),
-                             __byte_perm(first.at[f], second.at[f], 0x7632)},  // [16, 8 nonzeros]
-                            b);
-    } else {
-      const auto tf32 = [](std::uint32_t word) { return ptx::to_tf32(std::bit_cast<float>(word)); };
-#pragma unroll
-      for (int f = 0; f < Config::fragments; ++f)
-        ptx::mma_m16n8k8_tf32(sums[f],
-                              {tf32(first.at[2 * f]), tf32(first.at[2 * f + 1]), tf32(second.at[2 * f]),
-                               tf32(second.at[2 * f + 1])},
-                              ptx::to_tf32(values[0]), ptx::to_tf32(values[1]));
-    }
-  }
-
-  int segments_;
-  std::int64_t column_;
-  int step_;
-  bool has_columns_[Config::packs];
-  Sums sums_[Config::packs]{};
+  const unsigned lane_ = static_cast<unsigned>(lane_id());
+  std::uint32_t buffer_;
+  const char* from_;        ///< this lane's piece of row 0 of B
+  int columns_left_;        ///< of B from this lane's piece on, up to those of a piece
+  std::uint32_t to_write_;  ///< this lane's offset in a buffer for the pieces that are copied first
+  std::uint32_t to_read_;   ///< this lane's offset in a buffer for the first operands
+  float sums_[instructions][4]{};
 };
 
 /// Stores what the epilogue makes of two sums, of which the second may be past the last column.
@@ -290,61 +482,75 @@ __device__ __forceinline__ void store_empty_rows(const P& in, std::int64_t first
         store_pair<Config>(in, first_row + row, column, Pack<float, 2>{});
 }
 
+/// The most columns of a warp that computes a piece of a row that is cut.
+inline constexpr int most_columns_of_piece = 64;
+
+/// Computes one warp's columns of a row, or of a piece of one.
+/// @param place  this warp's among those of the row
+template <class Config, int Segments, class P>
+__device__ __forceinline__ void multiply_row(const P& in, const RowPiece& piece, bool is_piece, int place,
+                                             std::uint32_t buffer) {
+  using Sums = DotSums<Config, Segments, P>;
+  const std::int64_t group = (in.first_panel + blockIdx.y) * Config::warps_of_row(Segments) + place;
+  const std::int64_t column = group * Sums::columns;
+  if (column >= in.columns) return;
+  Sums dot(in, column, buffer);
+  dot.template add<(Segments < Config::most_segments)>(in, piece.begin,
+                                                       static_cast<int>(piece.end - piece.begin));
+  Pack<float, Sums::count> sums = dot.total();
+  if constexpr (Segments == Config::most_segments) {
+    static_assert(most_columns_of_piece % Sums::columns == 0);
+    if (is_piece) {
+      // A lane's sums are stored contiguously while they wait for those of other pieces.
+      const std::int64_t own = lane_id() % 4 % Sums::holders * 8 + MmaM16N8K8::row(lane_id());
+      if (!add_pieces(in.long_rows, piece, all_lanes, Sums::is_holder(), lane_id() == 0, group,
+                      in.shape.panels, column + own * Sums::count,
+                      ceil_div(in.columns, Sums::columns) * Sums::columns, sums))
+        return;
+    }
+  }
+  if (!Sums::is_holder()) return;
+#pragma unroll
+  for (int c = 0; c < Sums::count; ++c)
+    if (column + Sums::column(c) < in.columns)
+      store_sums(in, piece.row, column + Sums::column(c), Pack<float, 1>{sums.at[c]});
+}
+
 template <class Config, class P>
 __global__ __launch_bounds__(Config::threads,
                              Config::blocks) void spmm_dot_products_kernel(const __grid_constant__ P in,
                                                                            const RowWarps warps,
                                                                            std::int64_t row_blocks) {
-  const bool is_piece = blockIdx.x < in.piece_blocks;
+  extern __shared__ __align__(512) char gathered[];
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   if (blockIdx.x >= in.piece_blocks + row_blocks) {
     const std::int64_t block = blockIdx.x - in.piece_blocks - row_blocks;
     return store_empty_rows<Config>(in, block * Config::rows + warp * warp_size,
                                     (in.first_panel + blockIdx.y) * Config::panel);
   }
-  int segments = Config::most_segments, place = warp;  // this warp's place among those of its row
-  RowPiece piece{};
-  if (is_piece) {
-    if (blockIdx.x >= in.long_rows.counts->pieces) return;
-    piece = in.long_rows.pieces[blockIdx.x];
-  } else {
-    const std::int64_t at = (blockIdx.x - in.piece_blocks) * Config::warps + warp;
-    if (at >= (warps.counts.warps >= 0 ? warps.counts.warps : __ldg(warps.first + in.a.rows))) return;
-    const auto words = __ldg(reinterpret_cast<const ulonglong2*>(warps.parts + at));
-    const RowWarps::Part part{words.x, words.y};
-    segments = part.warps();
-    place = part.place();
-    piece.row = part.row();
-    piece.begin = part.begin();
-    piece.end = part.end();
+  const std::uint32_t buffer = ptx::shared_address(gathered) +
+                               static_cast<std::uint32_t>(warp * Config::stages * Config::buffer_bytes);
+  if (blockIdx.x < in.piece_blocks) {
+    constexpr int of_piece = Config::warps_of_row(Config::most_segments);
+    const std::int64_t at = blockIdx.x * (Config::warps / of_piece) + warp / of_piece;
+    if (at < static_cast<std::int64_t>(in.long_rows.counts->pieces))
+      multiply_row<Config, Config::most_segments>(in, in.long_rows.pieces[at], true, warp % of_piece, buffer);
+    return;
   }
-  // The packs of a panel are dealt out to the row's warps, and within a warp to the groups of `segments` rows
-  // of the left operand.
-  const int row = MmaM16N8K8::row(lane_id()), groups = 8 / segments;
-  const std::int64_t pack =
-      ((in.first_panel + blockIdx.y) * 8 + place * groups) * Config::packs + row / segments;
-  const std::int64_t column = pack * Config::columns;
-  if (__all_sync(all_lanes, column >= in.columns)) return;
-  DotSums<Config, P> dot(in, segments, column, groups * Config::columns);
-  dot.add(in, piece.begin, piece.end);
-  const int pair = lane_id() % 4;
-  const bool stores = row % segments == 0 && pair < Config::fragments;
-  Pack<float, 2 * Config::packs> sums = dot.of_diagonals();
-  if (is_piece) {
-    // A lane's sums are stored contiguously while they wait for those of other pieces.
-    constexpr int chunk = Config::packs * Config::columns;
-    const std::int64_t end = ceil_div(in.columns, chunk) * chunk;
-    if (!add_pieces(in.long_rows, piece, all_lanes, stores, lane_id() == 0, pack / Config::packs,
-                    in.shape.panels, pair < Config::fragments ? column + pair * (2 * Config::packs) : end,
-                    end, sums))
-      return;
-  }
-#pragma unroll
-  for (int p = 0; p < Config::packs; ++p) {
-    const std::int64_t of_pair = column + p * groups * Config::columns + 2 * pair;
-    if (stores && of_pair < in.columns)
-      store_pair<Config>(in, piece.row, of_pair, Pack<float, 2>{sums.at[2 * p], sums.at[2 * p + 1]});
-  }
+  const std::int64_t at = (blockIdx.x - in.piece_blocks) * Config::warps + warp;
+  if (at >= (warps.counts.warps >= 0 ? warps.counts.warps : __ldg(warps.first + in.a.rows))) return;
+  const auto words = __ldg(reinterpret_cast<const ulonglong2*>(warps.parts + at));
+  const RowWarps::Part part{words.x, words.y};
+  const RowPiece row{part.row(), part.begin(), part.end(), 0, 0, 1};
+  const int segments = DotDealing::segments_of(row.end - row.begin);
+  if (segments == 1)
+    multiply_row<Config, 1>(in, row, false, part.place(), buffer);
+  else if (segments == 2)
+    multiply_row<Config, 2>(in, row, false, part.place(), buffer);
+  else if (segments == 4 || Config::most_segments == 4)
+    multiply_row<Config, 4>(in, row, false, part.place(), buffer);
+  else if constexpr (Config::most_segments == 8)
+    multiply_row<Config, 8>(in, row, false, part.place(), buffer);
 }
 
 }  // namespace detail
@@ -356,7 +562,7 @@ void find_row_warps(const Kokkos::Cuda& space, const Position* positions, std::i
                     std::int64_t longest, const RowWarps& to) {
   using Range = Kokkos::RangePolicy<Kokkos::Cuda, Kokkos::IndexType<std::int64_t>>;
   Kokkos::parallel_for("sporos::count_row_warps", Range(space, 0, rows),
-                       detail::CountRowWarps<Position>{positions, longest, to.warps});
+                       detail::CountRowWarps<Position>{positions, longest, to});
   sizes_to_positions(space, rows, to.warps, to.first, nullptr, to.scratch, to.scratch_bytes);
   Kokkos::parallel_for("sporos::write_row_warps", Range(space, 0, rows),
                        detail::WriteRowWarps<Position>{positions, to});
@@ -374,33 +580,43 @@ RowWarps::Counts count_row_warps(const Kokkos::Cuda& space, const Position* posi
 }
 
 /// C = f(A B) or C += f(A B), in the order of the stream of `space`.
+/// @param warps   dealt for these columns and the same tuning
 /// @param pieces  the most pieces of long rows
+/// @throws RangeError if a row of B has 4 GiB or more
 /// Errors: 16-bit floats are multiplied exactly and added in float; floats are first rounded to tf32
 /// (relative error 2^-11 each). Cost: one kernel; it reads a row of B for each nonzero, from the caches where
 /// possible.
-template <class Compute, class A, class B, class Out, class E>
+template <DotTuning Tuning = DotTuning{}, class Compute, class A, class B, class Out, class E>
 void spmm_dot_products(const Kokkos::Cuda& space, RowsProduct<Compute, A, B, Out, E> in,
                        const RowWarps& warps, std::int64_t pieces) {
-  in.piece_blocks = pieces;
+  in.row_bytes = narrow<std::uint32_t>(in.columns * static_cast<std::int64_t>(sizeof(B)),
+                                       "the bytes of a row of the dense factor");
   const std::int64_t count = warps.counts.warps >= 0 ? warps.counts.warps : warps.most;
   const bool stores_empty_rows = warps.counts.has_empty_rows && !(E::is_identity && in.accumulates);
-  const auto start = [&]<int Packs>(std::integral_constant<int, Packs>) {
-    using Config = DotConfig<B, Packs>;
+  const auto start = [&]<int Tiles>(std::integral_constant<int, Tiles>) {
+    using Config = DotConfig<B, Tiles, Tuning>;
+    constexpr int of_piece = Config::warps_of_row(Config::most_segments);
+    in.piece_blocks = ceil_div(pieces * of_piece, Config::warps);
     const std::int64_t panels = ceil_div(in.columns, Config::panel);
     const std::int64_t row_blocks = ceil_div(count, Config::warps),
                        empty_blocks = stores_empty_rows ? ceil_div(in.a.rows, Config::rows) : 0;
     constexpr std::int64_t most_panels = 65535;  // per launch
+    const auto kernel = &detail::spmm_dot_products_kernel<Config, RowsProduct<Compute, A, B, Out, E>>;
+    set_once_per_device(space,
+                        [&] { divide_memory(kernel, Config::blocks * (Config::shared_bytes / 1024 + 1)); });
     for (; in.first_panel < panels; in.first_panel += most_panels)
-      launch(space, "sporos::spmm_dot_products",
-             &detail::spmm_dot_products_kernel<Config, RowsProduct<Compute, A, B, Out, E>>,
-             Grid(pieces + row_blocks + empty_blocks, std::min(most_panels, panels - in.first_panel)),
-             Config::threads, 0, in, warps, row_blocks);
+      launch(
+          space, "sporos::spmm_dot_products",
+          &detail::spmm_dot_products_kernel<Config, RowsProduct<Compute, A, B, Out, E>>,
+          Grid(in.piece_blocks + row_blocks + empty_blocks, std::min(most_panels, panels - in.first_panel)),
+          Config::threads, Config::shared_bytes, in, warps, row_blocks);
   };
-  if (in.shape.columns == DotConfig<B>::columns) {
-    if (in.columns > DotConfig<B, 2>::panel) return start(std::integral_constant<int, 4>{});
-    if (in.columns > DotConfig<B>::panel) return start(std::integral_constant<int, 2>{});
-  }
-  start(std::integral_constant<int, 1>{});
+  constexpr int most = dot_tiles<B>(std::numeric_limits<std::int64_t>::max(), Tuning);
+  const int tiles = dot_tiles<B>(in.columns, Tuning);
+  if (tiles == 4) return start(std::integral_constant<int, 4>{});
+  if (tiles == 8) return start(std::integral_constant<int, std::min(8, most)>{});
+  if (tiles == 16) return start(std::integral_constant<int, std::min(16, most)>{});
+  start(std::integral_constant<int, most>{});
 }
 
 }  // namespace sporos::gpu

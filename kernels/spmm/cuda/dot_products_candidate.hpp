@@ -4,6 +4,7 @@
 /// ask for it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <ostream>
 #include <string_view>
@@ -60,9 +61,11 @@ struct SpmmByDotProducts {
   // What SpmmRowsPlan asks for.
 
   template <class B>
-  static constexpr int narrowest_panel = DotConfig<B>::columns;
+  static constexpr int narrowest_panel = widest_pack<B>;
 
-  static std::int64_t columns_of_slot(std::int64_t columns) { return ceil_div(columns, 32) * 32; }
+  static std::int64_t columns_of_slot(std::int64_t columns) {
+    return ceil_div(columns, detail::most_columns_of_piece) * detail::most_columns_of_piece;
+  }
 
   /// The index of rows: the warps of each.
   struct Index {
@@ -70,9 +73,10 @@ struct SpmmByDotProducts {
     using Counts = RowWarps::Counts;
     RowWarps warps;
 
-    static Index lay_out(const Kokkos::Cuda& space, Layout& layout, std::int64_t rows,
+    template <class B>
+    static Index lay_out(const Kokkos::Cuda& space, Layout& layout, std::int64_t rows, std::int64_t columns,
                          std::int64_t nonzeros) {
-      return {RowWarps::lay_out(space, layout, rows, nonzeros)};
+      return {RowWarps::lay_out(space, layout, rows, nonzeros, DotDealing::of<B>(columns, tuning))};
     }
     template <class Position>
     void find(const Kokkos::Cuda& space, const Position* positions, std::int64_t rows,
@@ -88,26 +92,36 @@ struct SpmmByDotProducts {
 
   static constexpr bool deals_rows = false;
 
-  /// Rows are cut if their eight warps would gather for longer than others, which is after 8 steps.
+  static constexpr DotTuning tuning{};
+
+  /// Rows are cut if their warps would gather for longer than others, which is after 8 steps, or earlier if
+  /// there are too few to occupy the GPU: then at what each of all warps that run at once would multiply, but
+  /// not below two steps, since adding up pieces takes longer.
   template <class A, class B, class Out>
-  static RowsShape shape(const A&, std::int64_t columns, const B* b, const Out* c, int, std::int64_t, bool) {
-    using Config = DotConfig<B>;
+  static RowsShape shape(const A& a, std::int64_t columns, const B* b, const Out* c, int multiprocessors,
+                         std::int64_t, bool) {
+    constexpr int pack = widest_pack<B>;
+    constexpr std::int64_t step = 8 * tuning.most_segments, longest = 512;
     RowsShape out;
     out.lanes = 8;
-    out.panels = ceil_div(columns, Config::columns);
-    const bool has_packs = columns % Config::columns == 0 && is_aligned<Pack<B, Config::columns>>(b) &&
-                           is_aligned<Pack<Out, 2>>(c);
-    out.columns = has_packs ? Config::columns : 1;
-    out.longest = 512;
+    out.panels = ceil_div(columns, pack);
+    const bool has_packs = columns % pack == 0 && is_aligned<Pack<B, pack>>(b) && is_aligned<Pack<Out, 2>>(c);
+    out.columns = has_packs ? pack : 1;
+    const int tiles = dot_tiles<B>(columns, tuning);
+    const std::int64_t warps =
+        ceil_div(columns, 8 * tiles) * DotDealing::of<B>(columns, tuning).warps(longest);
+    const std::int64_t at_once = std::int64_t{8} * tuning.blocks * multiprocessors;
+    const std::int64_t share = ceil_div(a.nonzeros * warps, at_once * step) * step;
+    out.longest = std::clamp(share, 2 * step, longest);
     return out;
   }
   template <class Product>
   static void multiply(const Kokkos::Cuda& space, const Product& in, const Index& index,
                        std::int64_t pieces) {
-    spmm_dot_products(space, in, index.warps, pieces);
+    spmm_dot_products<tuning>(space, in, index.warps, pieces);
   }
   static void explain(std::ostream& out, const RowsShape&) {
-    out << "a row of up to 8, 16, 32 or more nonzeros by 1, 2, 4 or 8 warps, an empty one by none";
+    out << "a row of up to 8, 16, 32 or more nonzeros by up to 1, 2, 4 or 8 warps, an empty one by none";
   }
   static double seconds(const RowsWork& work) {
     return 6e-6 + work.bytes / 5e12 + (work.has_pieces ? 3e-6 : 0);

@@ -43,9 +43,11 @@ class PackedPlanOfSpmm : protected PlanOfSpmm<Pattern, S> {
       : Operands(statement, resources) {}
 
  public:
-  /// Counts what packing A takes.
+  using Operands::seconds_of_copy;
+
+  /// Counts what packing A takes, if that needs no copy of it.
   void measure() {
-    if (Rows::is_copied || !this->has_terms()) return;
+    if ((Rows::is_copied && !rows_.is_read()) || !this->has_terms()) return;
     const std::int64_t bytes = derived().counts_bytes();
     if (bytes == 0) return;
     auto workspace = statement_.resources().scratch().template borrow<Workspace>();
@@ -53,6 +55,7 @@ class PackedPlanOfSpmm : protected PlanOfSpmm<Pattern, S> {
     is_measured_ = true;
   }
   void prepare() {
+    if (Rows::is_copied && this->has_terms()) rows_.read(a());
     measure();
     derived().choose();
     if (!this->has_terms()) return;
@@ -111,8 +114,10 @@ Offer cost_of_packed_spmm(const S& statement, const Resources<Kokkos::Cuda>& res
   if (use == Use::often) plan.measure();
   constexpr double of_memory = 1e-4;  // seconds to allocate what is packed
   // Packing only the values again, in each run, is counted as a third of packing A.
-  return Cost{plan.seconds(Use::once) + plan.seconds_of_packing() + of_memory,
-              plan.seconds(use) + (S::schedule::has_constant_operands ? 0 : plan.seconds_of_packing() / 3)};
+  return Cost{
+      plan.seconds(Use::once) + plan.seconds_of_packing() + plan.seconds_of_copy(Use::once) + of_memory,
+      plan.seconds(use) + plan.seconds_of_copy(Use::often) +
+          (S::schedule::has_constant_operands ? 0 : plan.seconds_of_packing() / 3)};
 }
 
 }  // namespace sporos::gpu

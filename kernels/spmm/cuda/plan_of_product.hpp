@@ -6,20 +6,26 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <ostream>
 #include <type_traits>
 #include <utility>
 
+#include "../../../formats/slice.hpp"
 #include "../../cuda/matrix_by_rows.hpp"
 #include "../../cuda/operands.hpp"
 #include "../../cuda/padded.hpp"
 #include "../../cuda/transpose.hpp"
 #include "../../epilogue/epilogue.hpp"
 #include "../../nest/bounds.hpp"
+#include "../../protocol/candidate.hpp"
 #include "../../results/dense_target.hpp"
 
 namespace sporos::gpu {
 
 /// The base of a plan of C(i, j) = A(i, k) * B(k, j), with A in CSR or CSC and B dense.
+///
+/// Of batches, C(b, i, j) = A(i, k) * B(b, k, j) or A(b, i, k) * B(b, k, j) or A(b, i, k) * B(k, j), the rows
+/// of C are those of all matrices, and so are those of A if it has as many.
 ///
 /// @tparam Pattern  what the candidate matches (kernels/spmm/pattern.hpp)
 template <class Pattern, class S>
@@ -29,30 +35,66 @@ class PlanOfSpmm {
   using DenseAccess = std::remove_cvref_t<decltype(Pattern::dense(std::declval<const S&>()))>;
   using B = typename DenseAccess::value_type;
   using Out = typename S::result_type::value_type;
+  /// The modes of a matrix of the result, behind that of the batches if there are any.
+  static constexpr bool is_of_batches = S::result_type::format::order == 3;
+  static constexpr int of_rows = is_of_batches ? 1 : 0, of_columns = of_rows + 1;
+  /// Whether there is an A, or a B, for each batch.
+  static constexpr bool has_batches_of_a = Sparse::format::order == 3,
+                        has_batches_of_b = DenseAccess::format::order == 3;
   /// Whether A is indexed A(k, i).
-  static constexpr bool is_transposed = Sparse::names[1] == S::result_type::names[0];
-  static constexpr bool turn_b = DenseAccess::level_names[1] != S::result_type::names[1];
-  using Rows = MatrixByRows<typename Sparse::tensor_type, is_transposed>;
+  static constexpr bool is_transposed =
+      Sparse::names[1] == S::result_type::names[of_rows] && !has_batches_of_a;
+  static constexpr bool turn_b =
+      DenseAccess::level_names[has_batches_of_b ? 2 : 1] != S::result_type::names[of_columns];
+  using Matrix =
+      std::conditional_t<has_batches_of_a, sporos::detail::MatrixOfBatches<typename Sparse::tensor_type>,
+                         typename Sparse::tensor_type>;
+  using Rows = MatrixByRows<Matrix, is_transposed>;
 
   PlanOfSpmm(const S& statement, const Resources<Kokkos::Cuda>& resources)
       : statement_(statement), rows_(resources) {
     bounds_of(statement);  // throws ShapeError if extents do not match
   }
 
-  const auto& a() const { return Pattern::sparse(statement_).tensor(); }
+  /// A, or the matrix of the rows of all of them.
+  decltype(auto) a() const {
+    if constexpr (has_batches_of_a)
+      return sporos::detail::rows_of_batches(Pattern::sparse(statement_).tensor());
+    else
+      return (Pattern::sparse(statement_).tensor());
+  }
   const auto& b() const { return Pattern::dense(statement_).tensor(); }
   const auto& result() const { return statement_.result().tensor(); }
   const Kokkos::Cuda& space() const { return statement_.resources().space(); }
-  std::int64_t m() const { return result().extent(0); }
-  std::int64_t n() const { return result().extent(1); }
+  /// The rows of A, or of all of them.
+  std::int64_t m() const { return (has_batches_of_a ? result().extent(0) : 1) * result().extent(of_rows); }
+  std::int64_t n() const { return result().extent(of_columns); }
   std::int64_t inner() const { return a().extent(is_transposed ? 0 : 1); }
+  /// The rows of all matrices B.
+  std::int64_t rows_of_b() const { return inner() * (has_batches_of_b ? result().extent(0) : 1); }
+  /// How many products the rows of A are in.
+  std::int64_t products() const { return is_of_batches && !has_batches_of_a ? result().extent(0) : 1; }
 
   /// Whether there is anything to multiply. The result may have no memory yet: the sums that are a part of
   /// another plan get theirs in each run.
-  bool has_terms() const { return m() > 0 && n() > 0 && a().nnz() > 0; }
+  bool has_terms() const { return m() > 0 && n() > 0 && products() > 0 && a().nnz() > 0; }
 
   bool memory_is_bounded() const {
     return statement_.resources().memory_limit() != Resources<Kokkos::Cuda>::unlimited;
+  }
+
+  /// The seconds that copying A is expected to take, for a statement or for each run of a plan.
+  double seconds_of_copy(Use use) const {
+    if (use == Use::once) return Rows::seconds_to_read(a());
+    return S::schedule::has_constant_operands ? 0 : Rows::seconds_to_read_again(a());
+  }
+  /// Says that A is copied, if it is, and how often.
+  void explain_copy(std::ostream& out) const {
+    if (!Rows::is_copied) return;
+    out << "  operands: the sparse one is copied by rows"
+        << (!rows_.is_read()                     ? " first\n"
+            : S::schedule::has_constant_operands ? " once\n"
+                                                 : " once, its values again in each run\n");
   }
 
   /// Calls multiply(address of the result's values) if there is something to multiply; otherwise only applies
@@ -98,7 +140,7 @@ class PlanOfSpmm {
     const B* const dense = read_b(memory);
     if (!pads_b()) return {dense, n()};
     auto* const padded = reinterpret_cast<B*>(memory + turned_bytes());
-    pad_rows(space(), dense, inner(), n(), padded_stride(), padded);
+    pad_rows(space(), dense, rows_of_b(), n(), padded_stride(), padded);
     return {padded, padded_stride()};
   }
 
@@ -115,7 +157,7 @@ class PlanOfSpmm {
   }
   std::int64_t padded_bytes() const {
     Layout layout;
-    layout.template take<B>(inner() * padded_stride());
+    layout.template take<B>(rows_of_b() * padded_stride());
     return layout.bytes();
   }
 };

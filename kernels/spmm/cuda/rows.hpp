@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file rows.hpp
-/// The product of a sparse matrix in CSR and a dense one on CUDA cores, for any values; deterministic.
+/// The product of a sparse matrix in CSR and a dense one, or batches of such products, on CUDA cores, for any
+/// values; deterministic.
 ///
 /// A group of lanes computes a row of the result, or a panel of its columns; each lane takes 16 bytes of a
 /// row of B. It reads the coordinates and values of four nonzeros at a time, then the four rows of B. If a
@@ -112,16 +113,68 @@ struct RowsShape {
   }
 };
 
-/// C = f(A B), or C += f(A B).
+/// A product of two matrices: how a lane finds its rows of B and C.
+struct OneProduct {
+  static constexpr bool is_one = true;
+};
+
+/// Batches of products of A with matrices B: the panels of all of them, one batch after another, are computed
+/// as those of one product. C has the rows of all batches.
+struct ProductsByPanels {
+  static constexpr bool is_one = false;
+
+  std::int64_t batches = 1;
+  std::int64_t panels = 1;     ///< of a matrix B
+  std::int64_t size_of_b = 0;  ///< elements of one
+  std::int64_t rows = 0;       ///< of A
+
+  KOKKOS_INLINE_FUNCTION std::int64_t batch(std::int64_t panel) const { return panel / panels; }
+  /// The panel of B and C, whose first column a lane computes.
+  KOKKOS_INLINE_FUNCTION std::int64_t panel_of_batch(std::int64_t panel) const { return panel % panels; }
+  /// Elements of B before those of this panel's batch.
+  KOKKOS_INLINE_FUNCTION std::int64_t before_b(std::int64_t panel, std::int64_t) const {
+    return batch(panel) * size_of_b;
+  }
+  KOKKOS_INLINE_FUNCTION std::int64_t row_of_c(std::int64_t panel, std::int64_t row) const {
+    return batch(panel) * rows + row;
+  }
+  /// Where the sums of pieces are added, the columns of all batches are those of one matrix.
+  KOKKOS_INLINE_FUNCTION std::int64_t column_of_sums(std::int64_t panel, std::int64_t column,
+                                                     std::int64_t columns) const {
+    return column < columns ? batch(panel) * columns + column : batches * columns;
+  }
+};
+
+/// Batches of products of matrices A, whose rows are those of one matrix, with matrices B.
+struct ProductsByRows {
+  static constexpr bool is_one = false;
+  static constexpr std::int64_t batches = 1;  ///< of columns
+
+  std::int64_t rows_of_batch = 1;  ///< rows of A that are multiplied with the same B
+  std::int64_t size_of_b = 0;      ///< elements of a matrix B
+
+  KOKKOS_INLINE_FUNCTION std::int64_t panel_of_batch(std::int64_t panel) const { return panel; }
+  KOKKOS_INLINE_FUNCTION std::int64_t before_b(std::int64_t, std::int64_t row) const {
+    return row / rows_of_batch * size_of_b;
+  }
+  KOKKOS_INLINE_FUNCTION std::int64_t row_of_c(std::int64_t, std::int64_t row) const { return row; }
+  KOKKOS_INLINE_FUNCTION std::int64_t column_of_sums(std::int64_t, std::int64_t column, std::int64_t) const {
+    return column;
+  }
+};
+
+/// C = f(A B), or C += f(A B), or batches of such products.
 /// @tparam Compute  the type in which products and sums are formed
 /// @tparam E        the epilogue f: kernels/epilogue/epilogue.hpp
-template <class Compute, class A, class B, class Out, class E>
+/// @tparam Batches  OneProduct, ProductsByPanels or ProductsByRows
+template <class Compute, class A, class B, class Out, class E, class Batches = OneProduct>
 struct RowsProduct {
   using compute = Compute;
   using dense_type = B;
   using value_type = typename A::value_type;
   using coordinate_type = typename A::coordinate_type;
   using result_type = Out;
+  static constexpr bool is_one = Batches::is_one;
   static constexpr bool epilogue_is_identity = E::is_identity;
 
   A a;                          ///< [rows, inner], a CsrView
@@ -137,6 +190,7 @@ struct RowsProduct {
   std::int64_t piece_blocks = 0;     ///< blocks for pieces of long rows; the blocks after them compute rows
   std::int64_t first_panel = 0;      ///< the first that a launch computes
   bool has_packs = false;            ///< whether coordinates and values can be read four at a time
+  Batches batches{};
 };
 
 /// How lanes read B and write C.
@@ -184,6 +238,11 @@ class RowSums {
 
   __device__ RowSums(const P& in, std::int64_t column)
       : b_(reinterpret_cast<const char*>(in.b + column)), stride_(in.row_bytes) {}
+
+  /// Moves on to another matrix B, whose first element is `elements` behind that of the first.
+  __device__ __forceinline__ void move(std::int64_t elements) {
+    b_ += elements * static_cast<std::int64_t>(sizeof(B));
+  }
 
   /// Adds the products of the nonzeros [begin, end), or of one of several parts of them.
   __device__ __forceinline__ void add(const P& in, std::int64_t begin, std::int64_t end, int part,
@@ -381,7 +440,8 @@ __global__ __launch_bounds__(Config::threads,
   const int part = (static_cast<int>(threadIdx.x) & (of_row - 1)) / lanes;
   const unsigned mask = (all_lanes >> (warp_size - in_warp)) << (lane_id() & ~(in_warp - 1));
   const std::int64_t panel = in.first_panel + blockIdx.y;
-  const std::int64_t column = (panel * lanes + lane) * Config::columns;
+  std::int64_t column = (panel * lanes + lane) * Config::columns;
+  if constexpr (!P::is_one) column = (in.batches.panel_of_batch(panel) * lanes + lane) * Config::columns;
   const bool has_columns = column < in.columns;
   const std::int64_t block = static_cast<std::int64_t>(blockIdx.x) - (is_piece ? 0 : in.piece_blocks);
   const std::int64_t at = block * rows + static_cast<int>(threadIdx.x) / of_row;
@@ -389,12 +449,19 @@ __global__ __launch_bounds__(Config::threads,
   if (is_piece) {
     if (at >= static_cast<std::int64_t>(in.long_rows.counts->pieces)) return;
     const RowPiece piece = in.long_rows.pieces[at];
+    std::int64_t row = piece.row, column_of_sums = column, columns_of_sums = in.columns;
+    if constexpr (!P::is_one) {
+      row_sums.move(in.batches.before_b(panel, piece.row));
+      row = in.batches.row_of_c(panel, piece.row);
+      column_of_sums = in.batches.column_of_sums(panel, column, in.columns);
+      columns_of_sums = in.batches.batches * in.columns;
+    }
     if (has_columns) row_sums.add(in, piece.begin, piece.end, part, parts);
     row_sums.add_parts(mask, lanes, parts);
     if (add_pieces(in.long_rows, piece, mask, part == 0, lane == 0 && part == 0, panel, in.shape.panels,
-                   column, in.columns, row_sums.sums) &&
+                   column_of_sums, columns_of_sums, row_sums.sums) &&
         has_columns && part == 0)
-      store_sums(in, piece.row, column, row_sums.sums);
+      store_sums(in, row, column, row_sums.sums);
   } else {
     if (at >= in.a.rows) return;
     std::int64_t row = at, begin = 0, end = 0;
@@ -409,6 +476,10 @@ __global__ __launch_bounds__(Config::threads,
     }
     if (in.piece_blocks > 0 && end - begin > in.long_rows.cut) return;
     if (P::epilogue_is_identity && in.accumulates && begin == end) return;
+    if constexpr (!P::is_one) {
+      row_sums.move(in.batches.before_b(panel, row));
+      row = in.batches.row_of_c(panel, row);
+    }
     if (has_columns) row_sums.add(in, begin, end, part, parts);
     row_sums.add_parts(mask, lanes, in_warp / lanes);
     if constexpr (IsDealt)
@@ -419,13 +490,14 @@ __global__ __launch_bounds__(Config::threads,
 
 }  // namespace detail
 
-/// C = f(A B) or C += f(A B), in the order of the stream of `space`.
+/// C = f(A B) or C += f(A B), or batches of such products, in the order of the stream of `space`.
 /// @param pieces  the most pieces of long rows
 /// @throws RangeError if a row of B has 4 GiB or more
 /// Cost: one kernel for up to 65535 panels of columns; it reads a row of B for each nonzero, from the caches
 /// where possible.
-template <class Compute, class A, class B, class Out, class E>
-void spmm_rows(const Kokkos::Cuda& space, RowsProduct<Compute, A, B, Out, E> in, std::int64_t pieces) {
+template <class Compute, class A, class B, class Out, class E, class Batches>
+void spmm_rows(const Kokkos::Cuda& space, RowsProduct<Compute, A, B, Out, E, Batches> in,
+               std::int64_t pieces) {
   using Value = typename A::value_type;
   using Coordinate = typename A::coordinate_type;
   const RowsShape& shape = in.shape;
@@ -438,7 +510,7 @@ void spmm_rows(const Kokkos::Cuda& space, RowsProduct<Compute, A, B, Out, E> in,
     in.piece_blocks = ceil_div(pieces, Config::threads / (shape.lanes * shape.piece_parts));
     const std::int64_t row_blocks = ceil_div(in.a.rows, Config::threads / (shape.lanes * shape.parts));
     constexpr std::int64_t most_panels = 65535;  // per launch
-    using Product = RowsProduct<Compute, A, B, Out, E>;
+    using Product = RowsProduct<Compute, A, B, Out, E, Batches>;
     const auto kernel = in.places ? &detail::spmm_rows_kernel<Config, true, Product>
                                   : &detail::spmm_rows_kernel<Config, false, Product>;
     for (; in.first_panel < shape.panels; in.first_panel += most_panels)

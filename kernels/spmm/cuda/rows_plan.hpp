@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "../../epilogue/in_batches.hpp"
 #include "../pattern.hpp"
 #include "plan_of_product.hpp"
 #include "rows.hpp"
@@ -44,20 +45,26 @@ template <class Way, class S>
 class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
   using Operands = PlanOfSpmm<typename Way::Pattern, S>;
   using Operands::a, Operands::b, Operands::result, Operands::space, Operands::m, Operands::n;
-  using Operands::turn_b, Operands::statement_, Operands::rows_;
+  using Operands::products, Operands::turn_b, Operands::statement_, Operands::rows_;
   using Operands::turned_bytes;
   using typename Operands::B, typename Operands::Out, typename Operands::Rows;
   using Compute = detail::compute_of<S>;
   using Index = typename Way::Index;
+  /// How the kernel takes batches. (Those of A with one B are the rows of one product.)
+  using Batches =
+      std::conditional_t<!Operands::is_of_batches || !Operands::has_batches_of_b, OneProduct,
+                         std::conditional_t<Operands::has_batches_of_a, ProductsByRows, ProductsByPanels>>;
 
  public:
   SpmmRowsPlan(const S& statement, const Resources<Kokkos::Cuda>& resources)
       : Operands(statement, resources) {}
+  using Operands::seconds_of_copy;
 
   /// Measures rows, if that needs no copy of them, and decides whether to take them in the order of their
   /// lengths. If memory is bounded, the plan stays the one whose memory was estimated.
   void measure() {
-    if (!Way::deals_rows || !this->has_terms() || (Rows::is_copied && !is_read_) || this->memory_is_bounded())
+    if (!Way::deals_rows || !this->has_terms() || (Rows::is_copied && !rows_.is_read()) ||
+        this->memory_is_bounded())
       return;
     lengths_ = measure_rows(space(), rows_.view(a()).positions, m());
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
@@ -74,8 +81,8 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
   /// The seconds that a product is expected to take.
   double seconds() const {
     const RowsShape shape = this->shape();
-    const auto rows = static_cast<double>(std::max<std::int64_t>(1, m()));
-    const auto nonzeros = static_cast<double>(a().nnz());
+    const auto rows = static_cast<double>(std::max<std::int64_t>(1, m() * products()));
+    const auto nonzeros = static_cast<double>(a().nnz() * products());
     const double longest = lengths_.longest > 0 ? static_cast<double>(lengths_.longest)
                                                 : RowsShape::likely_longest(nonzeros / rows);
     const auto cut = static_cast<double>(shape.longest);
@@ -118,20 +125,29 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
     if (is_dealt_) out << ", the longest rows first";
     if (pieces_ != 0) out << "; rows of more than " << long_rows().cut << " nonzeros are cut";
     out << '\n';
-    if (Rows::is_copied) out << "  operands: the sparse one is copied by rows first\n";
+    this->explain_copy(out);
     if (turn_b) out << "  operands: the dense one is transposed first\n";
+    if (Operands::is_of_batches)
+      out << "  batches: " << result().extent(0) << ", of which each "
+          << (std::is_same_v<Batches, ProductsByPanels> ? "has the same sparse matrix"
+                                                        : "has rows of its own")
+          << ", by one kernel\n";
   }
 
  private:
+  /// How the rows of all products are distributed over lanes; the panels are those of one product.
   RowsShape shape(const Out* c) const {
-    return Way::shape(rows_.view(a()), n(), turn_b ? nullptr : b().values().data(), c,
+    auto rows = rows_.view(a());
+    rows.rows *= products();
+    rows.nonzeros *= products();
+    return Way::shape(rows, n(), turn_b ? nullptr : b().values().data(), c,
                       space().cuda_device_prop().multiProcessorCount, lengths_.longest, is_dealt_);
   }
   RowsShape shape() const { return shape(result().values().data()); }
   /// A plan's long rows stay the same, whatever arrays its operands have later.
   LongRows long_rows() const { return LongRows::of(a().nnz(), is_prepared_ ? cut_ : shape().longest); }
   std::int64_t most_arrivals(const LongRows& sizes) const {
-    return sizes.most_slots * ceil_div(n(), Way::template narrowest_panel<B>);
+    return sizes.most_slots * ceil_div(n(), Way::template narrowest_panel<B>) * products();
   }
 
   struct Room {
@@ -142,7 +158,7 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
   };
   Room lay_out(const LongRows& sizes, char* memory) const {
     Layout layout(memory);
-    Room out{sizes, Index::lay_out(space(), layout, m(), a().nnz())};
+    Room out{sizes, Index::template lay_out<B>(space(), layout, m(), n(), a().nnz())};
     out.index.set_counts(index_counts_);
     if (is_dealt_) out.places = layout.template take<RowPlace>(m());
     out.bytes = layout.bytes();
@@ -150,8 +166,8 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
     out.long_rows.counts = layout.template take<RowPieceCounts>(1);
     out.long_rows.pieces = layout.template take<RowPiece>(sizes.most_pieces);
     out.long_rows.arrivals = layout.template take<unsigned>(most_arrivals(sizes));
-    out.long_rows.sums =
-        reinterpret_cast<char*>(layout.template take<Compute>(sizes.most_slots * Way::columns_of_slot(n())));
+    out.long_rows.sums = reinterpret_cast<char*>(
+        layout.template take<Compute>(sizes.most_slots * Way::columns_of_slot(n() * products())));
     out.bytes = layout.bytes();
     return out;
   }
@@ -161,9 +177,8 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
     return layout.bytes();
   }
   void read_rows() {
-    if (is_read_ && S::schedule::has_constant_operands) return;
+    if (rows_.is_read() && S::schedule::has_constant_operands) return;
     rows_.read(a());
-    is_read_ = true;
   }
 
   /// Finds what stays the same for all runs: where rows are cut, the index and the order of rows.
@@ -197,7 +212,9 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
     read_rows();
     const auto matrix = rows_.view(a());
     const LongRows sizes = long_rows();
-    const RowsShape shape = this->shape(c);
+    RowsShape shape = this->shape(c);
+    const std::int64_t panels = shape.panels;  // of one product
+    shape.panels *= products();
     const std::int64_t of_rows = is_prepared_ ? 0 : lay_out(sizes, nullptr).bytes;
     room_.with(statement_.resources().scratch(), of_rows + turned_bytes(), [&](char* memory) {
       const B* const dense = this->read_b(memory + of_rows);
@@ -206,19 +223,23 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
         room.index.find(space(), matrix.positions, m(), sizes.cut);
         find_long_rows(space(), matrix.positions, m(), room.long_rows, sizes.most_slots * shape.panels);
       }
-      const auto epilogue = epilogue_of(statement_);
+      const auto epilogue = epilogue_by_rows(statement_);
       using View = std::remove_const_t<decltype(matrix)>;
-      const RowsProduct<Compute, View, B, Out, std::remove_const_t<decltype(epilogue)>> in{
+      RowsProduct<Compute, View, B, Out, std::remove_const_t<decltype(epilogue)>, Batches> in{
           matrix,   n(),
           dense,    0,
           c,        statement_.accumulates(),
           epilogue, room.long_rows,
           shape,    is_prepared_ ? room.places : nullptr};
+      if constexpr (std::is_same_v<Batches, ProductsByPanels>)
+        in.batches = {products(), panels, this->inner() * n(), m()};
+      else if constexpr (std::is_same_v<Batches, ProductsByRows>)
+        in.batches = {result().extent(1), this->inner() * n()};
       Way::multiply(space(), in, room.index, is_prepared_ ? pieces_ : sizes.most_pieces);
     });
   }
 
-  bool is_read_ = false, is_prepared_ = false;
+  bool is_prepared_ = false;
   std::int64_t cut_ = 0;
   RowLengths lengths_{};   ///< measured for plans that are kept
   bool is_dealt_ = false;  ///< whether rows are taken in the order of their lengths

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file tiles.hpp
-/// The product of a sparse matrix of 16-bit floats and a dense one on tensor cores.
+/// The product of a sparse matrix of 16-bit floats and a dense one, or several dense ones, on tensor cores.
 ///
 /// Of the sparse matrix, only the nonzeros are loaded, 4 bytes each (tile_nonzeros.hpp). Some groups of four
 /// warps write the nonzeros of a tile of 128 x 64 into a stage in shared memory that they have filled with
@@ -45,13 +45,60 @@ struct ExpandedConfig : WgmmaTile<BlockN, TileNonzeros::bytes + BlockN * TileNon
 /// @tparam A  the type of A, a CsrView
 template <class Out, class E, class A, class T>
 struct ExpandedProduct : TiledProduct<Out, E> {
+  static constexpr bool is_one = true;
   TileNonzeros tiles;
   A a;
   const T* b = nullptr;     ///< [k, n]
   std::int64_t stride = 0;  ///< elements from one row of B to the next
 };
 
+/// An epilogue of the rows of all batches, as that of the rows of one.
+template <class E>
+struct EpilogueOfBatch {
+  using compute = typename E::compute;
+  static constexpr bool is_identity = E::is_identity;
+
+  E epilogue;
+  std::int64_t first_row;
+
+  __device__ __forceinline__ compute operator()(compute sum, std::int64_t row, std::int64_t column) const {
+    return epilogue(sum, first_row + row, column);
+  }
+};
+
+/// Products of one A with matrices B that lie one after another, as their results do.
+/// @tparam E  an epilogue of the rows of all results
+template <class Out, class E, class A, class T>
+struct ExpandedProducts : ExpandedProduct<Out, E, A, T> {
+  static constexpr bool is_one = false;
+  std::int64_t products = 1;
+
+  /// One of the products.
+  __device__ __forceinline__ auto of_batch(std::int64_t batch) const {
+    return ExpandedProduct<Out, EpilogueOfBatch<E>, A, T>{{this->m,
+                                                           this->n,
+                                                           this->k,
+                                                           this->d + batch * this->m * this->n,
+                                                           this->accumulates,
+                                                           {this->epilogue, batch * this->m}},
+                                                          this->tiles,
+                                                          this->a,
+                                                          this->b + batch * this->k * this->stride,
+                                                          this->stride};
+  }
+};
+
 namespace detail {
+
+/// The tiles of a result's columns, in all products together.
+template <class Config, class Product>
+KOKKOS_INLINE_FUNCTION std::int64_t column_tiles_of(const Product& product) {
+  const std::int64_t of_one = ceil_div(product.n, Config::block_n);
+  if constexpr (Product::is_one)
+    return of_one;
+  else
+    return of_one * product.products;
+}
 
 /// Computes the 64 rows of a group again, without tensor cores.
 template <class Config, class Product>
@@ -86,7 +133,7 @@ __global__ __launch_bounds__(Config::threads,
   const int group = static_cast<int>(threadIdx.x) / Wgmma::threads;
   const int thread = static_cast<int>(threadIdx.x) % Wgmma::threads;
   const int row_tiles = static_cast<int>(product.tiles.row_tiles);
-  const int tiles = row_tiles * static_cast<int>(ceil_div(product.n, Config::block_n));
+  const int tiles = row_tiles * static_cast<int>(column_tiles_of<Config>(product));
   const int rank = ptx::rank_in_cluster(), blocks = ptx::blocks_of_cluster();
   const int first_tile = static_cast<int>(blockIdx.x) / blocks,
             tiles_at_a_time = static_cast<int>(gridDim.x) / blocks;
@@ -116,9 +163,25 @@ __global__ __launch_bounds__(Config::threads,
     return Stages{first + count * rank / blocks, first + count * (rank + 1) / blocks};
   };
 
-  const auto copy_dense = [&](int stage, int row, int column) {
-    copy_operand<typename Config::Dense>(stage_0 + stage * Config::stage_bytes + Config::Values::bytes,
-                                         &dense, column, row, full_0 + stage * 8);
+  // Where the columns of a tile begin, and in which product.
+  struct Columns {
+    int first, product;
+  };
+  const auto columns_of = [&](int tile) {
+    if constexpr (Product::is_one) {
+      return Columns{tile / row_tiles * Config::block_n, 0};
+    } else {
+      const int of_one = static_cast<int>(ceil_div(product.n, Config::block_n)), at = tile / row_tiles;
+      return Columns{at % of_one * Config::block_n, at / of_one};
+    }
+  };
+  const auto copy_dense = [&](int stage, int row, const Columns& columns) {
+    const std::uint32_t to = stage_0 + stage * Config::stage_bytes + Config::Values::bytes;
+    if constexpr (Product::is_one)
+      copy_operand<typename Config::Dense>(to, &dense, columns.first, row, full_0 + stage * 8);
+    else
+      copy_operand<typename Config::Dense>(to, &dense, columns.first, row, columns.product,
+                                           full_0 + stage * 8);
   };
 
   // After each tile, the blocks of a cluster wait for each other twice: until all have put their sums into
@@ -138,7 +201,7 @@ __global__ __launch_bounds__(Config::threads,
       int done = 0;  // stages before this tile of the result
       for (int tile = first_tile; tile < tiles; tile += tiles_at_a_time) {
         const Stages mine = stages_of(tile);
-        const int column = tile / row_tiles * Config::block_n;
+        const Columns columns = columns_of(tile);
         if (thread == 0) {
           for (int s = mine.begin; s < mine.end; ++s) {
             const int number = done + s - mine.begin, stage = number % Config::stages;
@@ -148,7 +211,7 @@ __global__ __launch_bounds__(Config::threads,
             ptx::copy_bytes(stage_0 + stage * Config::stage_bytes,
                             packed.dense + std::int64_t{s} * TileNonzeros::bytes, TileNonzeros::bytes,
                             full_0 + stage * 8);
-            copy_dense(stage, row, column);
+            copy_dense(stage, row, columns);
           }
         }
         __syncwarp();
@@ -165,7 +228,7 @@ __global__ __launch_bounds__(Config::threads,
     int done = 0;  // stages of all teams before this tile of the result
     for (int tile = first_tile; tile < tiles; tile += tiles_at_a_time) {
       const Stages mine = stages_of(tile);
-      const int column = tile / row_tiles * Config::block_n;
+      const Columns columns = columns_of(tile);
       // The nonzeros of a stage are loaded while the previous one is expanded, and their places one stage
       // earlier.
       struct Place {
@@ -199,7 +262,7 @@ __global__ __launch_bounds__(Config::threads,
         ptx::wait(empty_0 + stage * 8, number / Config::stages % 2 == 0 ? 1 : 0);
         if (expander == 0) {
           ptx::arrive_expecting(full, Config::Dense::bytes);
-          copy_dense(stage, now.row, column);
+          copy_dense(stage, now.row, columns);
         }
 #pragma unroll
         for (int piece = 0; piece < TileNonzeros::bytes / 16; piece += Config::team)
@@ -266,7 +329,8 @@ __global__ __launch_bounds__(Config::threads,
     if (before >= 0) ptx::arrive(empty_0 + before * 8);
 
     const std::int64_t row = std::int64_t{tile % row_tiles} * Config::block_m + group * Wgmma::m;
-    const std::int64_t column = std::int64_t{tile / row_tiles} * Config::block_n;
+    const Columns columns = columns_of(tile);
+    const std::int64_t column = columns.first;
     if (blocks > 1) {
       ptx::sync_threads(1, multiplying);  // the contents of the stages are no longer needed
       const auto all_have_summed = [] {
@@ -279,13 +343,19 @@ __global__ __launch_bounds__(Config::threads,
     float largest = 0;  // becomes NaN if a sum is not finite
 #pragma unroll
     for (const float sum : sums) largest += sum * 0.0F;
-    if (ptx::any_of_threads(group + 2, Wgmma::threads, largest != 0)) {
-      store_from_nonzeros<Config>(product, row, column, thread, rank, blocks);
-    } else {
-      if (Product::epilogue_is_identity && product.accumulates)
-        add_result<true>(product, row, column, thread, sums);
-      store_tile<Config, true>(product, staged, row, column, thread, rank, blocks, sums, sync);
-    }
+    const auto store = [&](const auto& one) {
+      if (ptx::any_of_threads(group + 2, Wgmma::threads, largest != 0)) {
+        store_from_nonzeros<Config>(one, row, column, thread, rank, blocks);
+      } else {
+        if (Product::epilogue_is_identity && one.accumulates)
+          add_result<true>(one, row, column, thread, sums);
+        store_tile<Config, true>(one, staged, row, column, thread, rank, blocks, sums, sync);
+      }
+    };
+    if constexpr (Product::is_one)
+      store(product);
+    else
+      store(product.of_batch(columns.product));
     if (blocks > 1) ptx::wait_for_cluster();  // no block goes on, or ends, while others read its sums
   }
 #endif
@@ -293,11 +363,11 @@ __global__ __launch_bounds__(Config::threads,
 
 }  // namespace detail
 
-/// D = f(A B) or D += f(A B), in the order of the stream of `space`.
+/// D = f(A B) or D += f(A B), or several of them, in the order of the stream of `space`.
 template <class Config, class Product>
 void spmm_tiles(const Kokkos::Cuda& space, const Product& product, const CUtensorMap& dense,
                 const TileChoice& tiles) {
-  const std::int64_t count = product.tiles.row_tiles * ceil_div(product.n, Config::block_n);
+  const std::int64_t count = product.tiles.row_tiles * detail::column_tiles_of<Config>(product);
   launch_clusters(space, "sporos::spmm_tiles", &detail::spmm_tiles_kernel<Config, Product>,
                   (count < tiles.clusters ? count : tiles.clusters) * tiles.shared, tiles.shared,
                   Config::threads, Config::shared_bytes, product, dense);

@@ -14,6 +14,7 @@
 
 #include "../../cuda/once_per_device.hpp"
 #include "../../cuda/sm_90a.hpp"
+#include "../../epilogue/in_batches.hpp"
 #include "../../protocol/candidate.hpp"
 #include "../pattern.hpp"
 #include "packed_plan.hpp"
@@ -23,7 +24,8 @@ namespace sporos::gpu {
 
 /// C(i, j) = A(i, k) * B(k, j), with A in CSR or CSC, B and C dense, of 16-bit floats, or an epilogue of such
 /// a product (kernels/epilogue/epilogue.hpp), on tensor cores, by tiles.hpp. It pays off if a hundredth of A
-/// or more is stored, or if its nonzeros are close together.
+/// or more is stored, or if its nonzeros are close together. Batches with one A, C(b, i, j) = A(i, k) *
+/// B(b, k, j), or with one B, A(b, i, k) * B(k, j) with A in Batches<CSR<>>, are computed by one kernel.
 ///
 /// A is packed when a plan is made; each run packs its values again, unless the statement says
 /// `.with_constant_operands()`: then tiles may be stored with their zeros, in up to 128 bytes per nonzero, if
@@ -36,12 +38,11 @@ struct SpmmOnTensorCores {
     template <class A>
     static constexpr bool is_csr = GpuMatrixOperands::is_csr<A> && is_narrow_float_v<typename A::value_type>;
   };
-  using Pattern = SpmmOfSumsPattern<Operands>;
+  using Pattern = SpmmOfRowsPattern<Operands, false>;
   static constexpr std::string_view name = "SpMM by tiles on tensor cores";
   static constexpr std::string_view takes =
-      "C(i, j) = A(i, k) * B(k, j), A in CSR or CSC, B and C dense, C row-major, half or bfloat16 in A and "
-      "B, "
-      "in the memory of a GPU of compute capability 9.0";
+      "C(i, j) = A(i, k) * B(k, j), A in CSR or CSC, B and C dense, C row-major, or C(b, i, j) = A(i, k) * "
+      "B(b, k, j), half or bfloat16 in A and B, in the memory of a GPU of compute capability 9.0";
   static constexpr bool deterministic = true;
 
   template <class S>
@@ -49,7 +50,8 @@ struct SpmmOnTensorCores {
     if constexpr (Pattern::template matches<S>) {
       using T = typename std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>::value_type;
       using Out = typename S::result_type::value_type;
-      return std::is_same_v<T, typename std::remove_cvref_t<decltype(Pattern::dense(
+      return is_narrow_float_v<T> &&
+             std::is_same_v<T, typename std::remove_cvref_t<decltype(Pattern::dense(
                                    std::declval<const S&>()))>::value_type> &&
              (is_narrow_float_v<Out> || std::is_same_v<Out, float>);
     } else {
@@ -99,14 +101,17 @@ class SpmmOnTensorCores::Plan
     : public PackedPlanOfSpmm<SpmmOnTensorCores::Plan<S>, SpmmOnTensorCores::Pattern, S> {
   using Base = PackedPlanOfSpmm<Plan, SpmmOnTensorCores::Pattern, S>;
   friend Base;
-  using Base::a, Base::result, Base::space, Base::m, Base::n, Base::inner, Base::turn_b;
+  using Base::a, Base::result, Base::space, Base::m, Base::n, Base::inner, Base::products, Base::turn_b;
   using Base::is_constant, Base::is_packed, Base::packed, Base::statement_, Base::rows_;
   using Base::most_bytes_of_nonzero;
   using typename Base::Out, typename Base::Rows, typename Base::Sparse, typename Base::AlignedRows;
   using T = typename Sparse::value_type;
   using Sum = float;
-  using Epilogue = decltype(epilogue_of(std::declval<const S&>()));
-  using Product = ExpandedProduct<Out, Epilogue, typename Rows::View, T>;
+  using Epilogue = decltype(epilogue_by_rows(std::declval<const S&>()));
+  /// Whether there is a B for each batch.
+  static constexpr bool has_products = Base::has_batches_of_b;
+  using Product = std::conditional_t<has_products, ExpandedProducts<Out, Epilogue, typename Rows::View, T>,
+                                     ExpandedProduct<Out, Epilogue, typename Rows::View, T>>;
   template <int Width, TileForm Form = TileForm::nonzeros>
   using Config = ExpandedConfig<T, (64 << Width), Form>;
   template <int Width>
@@ -127,6 +132,8 @@ class SpmmOnTensorCores::Plan
     const TileNonzeros tiles = TileNonzeros::of(m(), inner());
     if (tiles.column_tiles > most_column_tiles || tiles.tiles() > most || a().nnz() > most)
       return "the sparse operand has too many columns or nonzeros";
+    if (products() > most / std::max<std::int64_t>(1, tiles.row_tiles * ceil_div(n(), 64)))
+      return "tiles of all batches are counted in 32 bits";
     if (tiles.tiles() > 1024 && a().nnz() / 16 < tiles.tiles())
       return "the sparse operand has too few nonzeros";
     return {};
@@ -145,9 +152,11 @@ class SpmmOnTensorCores::Plan
         << " by matrix instructions";
     if (tiles.shared > 1) out << ", " << tiles.shared << " thread blocks each";
     if (!Product::epilogue_is_identity) out << ", the epilogue applied as they are stored";
+    if (Base::is_of_batches) out << "\n  batches: " << result().extent(0) << ", by one kernel";
     out << "\n  operands: the sparse one is packed as tiles of " << TileNonzeros::rows << " x "
         << TileNonzeros::columns << (form_ == TileForm::dense ? " with their zeros" : "")
         << (is_constant ? " once\n" : ", its values again in each run\n");
+    this->explain_copy(out);
     if (turn_b) out << "  operands: the dense one is transposed first\n";
   }
 
@@ -244,17 +253,25 @@ class SpmmOnTensorCores::Plan
       times.stage_of_all[width] += of_tile * expanded_times_of_nonzero.stage_of_all[width];
     }
     return choose_tiles(times, m(), n(), is_measured ? kept_.most_of_row : tiles.column_tiles,
-                        space().cuda_device_prop().multiProcessorCount, clusters);
+                        space().cuda_device_prop().multiProcessorCount, clusters, products());
   }
 
   void multiply(Out* c, const AlignedRows& dense) const {
     const TileChoice tiles = best_tiles(form_);
-    Product product{{m(), n(), inner(), c, statement_.accumulates(), epilogue_of(statement_)},
-                    lay_out(packed()).tiles,
-                    rows_.view(a()),
-                    dense.values,
-                    dense.stride};
-    const CUtensorMap map = operand_map<typename Config<0>::Dense>(dense.values, inner(), n(), dense.stride);
+    using One = ExpandedProduct<Out, Epilogue, typename Rows::View, T>;
+    Product product{One{{m(), n(), inner(), c, statement_.accumulates(), epilogue_by_rows(statement_)},
+                        lay_out(packed()).tiles,
+                        rows_.view(a()),
+                        dense.values,
+                        dense.stride}};
+    if constexpr (has_products) product.products = products();
+    using Dense = typename Config<0>::Dense;
+    const CUtensorMap map = [&] {
+      if constexpr (has_products)
+        return operand_map_of_matrices<Dense>(dense.values, products(), inner(), n(), dense.stride);
+      else
+        return operand_map<Dense>(dense.values, inner(), n(), dense.stride);
+    }();
     with_tile_width(tiles.width, [&]<int Width>(std::integral_constant<int, Width>) {
       if constexpr (is_constant)
         if (form_ == TileForm::dense)

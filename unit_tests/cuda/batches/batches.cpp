@@ -10,6 +10,7 @@
 #include <sporos/sporos.hpp>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include "kernels/batches/products.hpp"
 #include "kernels/kernel_of.hpp"
@@ -153,20 +154,20 @@ TEST(CudaBatches, MatricesByRowsAndByColumns) {
 
 /// Whichever kernel is expected to take least time multiplies each batch.
 TEST(CudaBatches, OfMatricesByRowsRunByTheKernelsForMatrices) {
-  const auto explained = [](const auto& statement) {
-    EXPECT_EQ(kernel_of(statement), "Products in batches");
+  const auto explained = [](const auto& statement, std::string_view kernel) {
+    EXPECT_EQ(kernel_of(statement), kernel);
     std::ostringstream out;
     out << explain(statement);
     return out.str();
   };
   const Tensor<float, DenseTensor<3>, Cuda> D({4, 256, 64}), C({4, 256, 64});
   const auto S = convert<CSR<>>(numbers<float, DenseMatrix<>>({256, 256}, 2)).copy_to<Cuda>();
-  const auto on_the_left = explained(assign(C(b, i, j), S(i, k) * D(b, k, j)));
-  EXPECT_NE(on_the_left.find("batches: 4, one behind the other, by SpMM by groups of lanes"),
+  const auto on_the_left = explained(assign(C(b, i, j), S(i, k) * D(b, k, j)), gpu::SpmmByGroups::name);
+  EXPECT_NE(on_the_left.find("batches: 4, of which each has the same sparse matrix, by one kernel"),
             std::string::npos)
       << on_the_left;
   const Tensor<float, DenseTensor<3>, Cuda> X({4, 64, 256}), Y({4, 64, 256});
-  const auto on_the_right = explained(assign(Y(b, i, j), X(b, i, k) * S(j, k)));
+  const auto on_the_right = explained(assign(Y(b, i, j), X(b, i, k) * S(j, k)), ProductsInBatches::name);
   EXPECT_NE(on_the_right.find("batches: 4, as the rows of one product, by SpMM"), std::string::npos)
       << on_the_right;
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <sstream>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -32,6 +33,8 @@ void with_each_kernel(const Work& work) {
   one.template operator()<gpu::SpmmBySplitTiles, float, float>();
   one.template operator()<gpu::SpmmByWindows, double, double>();
   one.template operator()<gpu::SpmmByWindows, half, float>();
+  one.template operator()<gpu::SpmmByCublas, half, float>();
+  one.template operator()<gpu::SpmmByCublas, double, double>();
 }
 
 /// C = A B into what was not a number, and C += A B, as statements and as plans of constant operands. Sums of
@@ -316,6 +319,74 @@ TEST(CudaSpmmCorners, EmptyRowsHaveNoWarpsOfDotProducts) {
   const auto few = counts_of(million);
   EXPECT_EQ(few.warps, 2);
   EXPECT_TRUE(few.has_empty_rows);
+}
+
+/// Rows on both sides of the lengths at which another number of segments or steps is multiplied, or a row is
+/// cut; columns that fill no piece, tile, warp or panel, and one more or less than fill one.
+template <class Value>
+void expect_lengths_of_dot_products() {
+  const auto entries =
+      with_lengths<Value>({1,  7,  8,  9,  15, 16, 17, 23,  24,  25,  31,  32,  33,  40,  47,   48,
+                           49, 56, 57, 63, 64, 65, 80, 127, 128, 129, 511, 512, 513, 577, 1000, 0});
+  for (const std::int64_t columns :
+       {1, 3, 4, 8, 12, 20, 31, 32, 33, 40, 63, 64, 65, 96, 127, 128, 129, 200, 255, 256, 257, 264, 520}) {
+    SCOPED_TRACE(text(value_name<Value>(), ", ", columns, " columns"));
+    expect_right<gpu::SpmmByDotProducts, Value, float>(entries, columns);
+  }
+}
+TEST(CudaSpmmCorners, DotProductsOfRowsOfEveryLength) {
+  expect_lengths_of_dot_products<half>();
+  expect_lengths_of_dot_products<bfloat16>();
+  expect_lengths_of_dot_products<float>();
+}
+
+/// Many of a length: more warps than run at once.
+TEST(CudaSpmmCorners, DotProductsOfManyRows) {
+  for (const std::int64_t length : {8, 16, 32, 64, 100}) {
+    SCOPED_TRACE(length);
+    expect_right<gpu::SpmmByDotProducts, half, float>(
+        with_lengths<half>(std::vector<std::int64_t>(5001, length)), 72);
+  }
+}
+
+/// Long rows are cut after fewer nonzeros where rows are few, so that there are warps for the whole GPU.
+TEST(CudaSpmmCorners, FewLongRowsOfDotProductsAreCutMoreOften) {
+  const auto explained = [](std::size_t rows) {
+    const auto A = assemble<IntCsr>(with_lengths<half>(std::vector<std::int64_t>(rows, 1000)));
+    const auto a = A.template copy_to<Cuda>();
+    const Tensor<half, DenseMatrix<>, Cuda> b({A.extent(1), 128}), c({A.extent(0), 128});
+    std::ostringstream out;
+    plan(assign(c(i, j), a(i, k) * b(k, j)).use<gpu::SpmmByDotProducts>()).explain(out);
+    return out.str();
+  };
+  EXPECT_NE(explained(3).find("more than 128 nonzeros are cut"), std::string::npos);
+  EXPECT_NE(explained(600).find("more than 512 nonzeros are cut"), std::string::npos);
+  for (const std::int64_t columns : {5, 64, 130, 256}) {
+    expect_right<gpu::SpmmByDotProducts, half, float>(with_lengths<half>({1000, 3, 0, 999, 128, 129, 65}),
+                                                      columns);
+    expect_right<gpu::SpmmByDotProducts, float, float>(with_lengths<float>({1000, 3, 0, 999, 128, 129, 65}),
+                                                       columns);
+  }
+}
+
+/// Warps of a row take all columns of narrower results, so that there are fewer.
+TEST(CudaSpmmCorners, RowsOfNarrowResultsHaveFewerWarpsOfDotProducts) {
+  const auto warps_of = []<class B>(std::type_identity<B>, std::int64_t columns) {
+    const auto dealing = gpu::DotDealing::of<B>(columns, gpu::DotTuning{});
+    std::vector<int> out;
+    for (const std::int64_t nonzeros : {0, 8, 9, 16, 17, 32, 33, 64, 65, 512})
+      out.push_back(dealing.warps(nonzeros));
+    return out;
+  };
+  constexpr std::type_identity<half> narrow;
+  constexpr std::type_identity<float> wide;
+  EXPECT_EQ(warps_of(narrow, 256), (std::vector{0, 1, 2, 2, 4, 4, 8, 8, 8, 8}));
+  EXPECT_EQ(warps_of(narrow, 1000), warps_of(narrow, 129));
+  EXPECT_EQ(warps_of(narrow, 128), (std::vector{0, 1, 1, 1, 2, 2, 4, 4, 4, 4}));
+  EXPECT_EQ(warps_of(narrow, 64), (std::vector{0, 1, 1, 1, 1, 1, 2, 2, 2, 2}));
+  EXPECT_EQ(warps_of(narrow, 5), (std::vector{0, 1, 1, 1, 1, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(warps_of(wide, 128), warps_of(narrow, 256));
+  EXPECT_EQ(warps_of(wide, 32), warps_of(narrow, 64));
 }
 
 }  // namespace

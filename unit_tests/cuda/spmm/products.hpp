@@ -82,7 +82,8 @@ void expect_product(const Extents<3>& shape, unsigned of = 5, bool accumulates =
     if (!accumulates) product.run();
   });
   if constexpr (std::is_same_v<Kernel, gpu::SpmmOnTensorCores> ||  // tiles may be stored with their zeros
-                std::is_same_v<Kernel, gpu::SpmmBySplitTiles> || std::is_same_v<Kernel, gpu::SpmmByWindows>)
+                std::is_same_v<Kernel, gpu::SpmmBySplitTiles> || std::is_same_v<Kernel, gpu::SpmmByWindows> ||
+                std::is_same_v<Kernel, gpu::SpmmByCublas>)
     check([&](const auto& statement) { plan(statement.with_constant_operands()).run(); });
 }
 
@@ -108,6 +109,55 @@ void expect_products_by_tiles() {
   expect_product<Kernel, Value, Out, AF, Transposed, BF>({700, 130, 1000}, 300);
 }
 
+/// Y = X W', Y += X W' and the same into a result by columns; X by rows or by columns, W in `WF`, as it is or
+/// its transpose.
+template <class Kernel, class Value, class Out, class WF, bool Transposed, class XF, class YF>
+void expect_columns(const Extents<3>& shape, unsigned of = 5) {
+  using namespace sporos::indices;
+  const auto [m, n, inner] = shape;
+  SCOPED_TRACE(text(value_name<Value>(), ", ", format_name<WF>(), ", ", Transposed, ", ", format_name<XF>(),
+                    ", ", format_name<YF>(), ", ", to_string(shape)));
+  const auto dense_W = thinned<Value>(Transposed ? Extents<2>{inner, n} : Extents<2>{n, inner}, of, 1);
+  const auto W = convert<WF>(dense_W).template copy_to<Cuda>();
+  const auto X = random_dense<Value, XF>({m, inner}, 2);
+  const auto device_X = X.template copy_to<Cuda>();
+  const auto wide_X = convert<DenseMatrix<>, double>(X);
+  const Tensor<double, DenseMatrix<>> wide_W({inner, n});
+  for (std::int64_t row = 0; row < inner; ++row)
+    for (std::int64_t column = 0; column < n; ++column)
+      wide_W.values()(row * n + column) = static_cast<double>(static_cast<accumulate_t<Value>>(
+          dense_W.values()(Transposed ? row * n + column : column * inner + row)));
+  const auto before = random_dense<Out, DenseMatrix<>>({m, n}, 3);
+  for (const bool accumulates : {false, true}) {
+    const auto Y = convert<YF>(before).template copy_to<Cuda>();
+    const auto check = [&](const auto& product) {
+      const auto statement = accumulates ? product.accumulate() : product;
+      auto again = plan(statement.template use<Kernel>());
+      again.run();
+      const auto first = convert<DenseMatrix<>>(Y.template copy_to<Host>());
+      EXPECT_EQ((wrong_sums<Value, Out>(wide_X, wide_W, accumulates ? &before : nullptr, first)), 0);
+      if (accumulates) return;
+      Kokkos::deep_copy(Y.values(), Out{});
+      again.run();
+      EXPECT_EQ((wrong_sums<Value, Out>(wide_X, wide_W, nullptr,
+                                        convert<DenseMatrix<>>(Y.template copy_to<Host>()))),
+                0);
+    };
+    if constexpr (Transposed)
+      check(assign(Y(i, j), device_X(i, k) * W(k, j)));
+    else
+      check(assign(Y(i, j), device_X(i, k) * W(j, k)));
+  }
+}
+template <class Kernel, class Value, class Out, class WF, bool Transposed, class XF, class YF>
+void expect_columns_of_shapes() {
+  for (const auto& shape : spmm_shapes) {
+    constexpr std::int64_t most_shared = 1500;  // summed, 32 rows of which fit in shared memory
+    if (std::is_same_v<Kernel, gpu::SpmmFromSharedRows> && shape[2] > most_shared) continue;
+    expect_columns<Kernel, Value, Out, WF, Transposed, XF, YF>(shape);
+  }
+  expect_columns<Kernel, Value, Out, WF, Transposed, XF, YF>({30, 900, 40}, 1);
+}
 using IntCsr = CSR<std::int32_t, std::int32_t>;
 
 template <class Kernel, class Value, class Out = float>

@@ -63,54 +63,6 @@ TEST(CudaSpmm, ByDotProductsOnTensorCores) {
   expect_products_by_dot_products<float, float, IntCsr, true, DenseMatrix<ColumnMajor>>();
 }
 
-/// Y = X W', Y += X W' and the same into a result by columns; X by rows or by columns, W in `WF`, as it is or
-/// its transpose.
-template <class Kernel, class Value, class Out, class WF, bool Transposed, class XF, class YF>
-void expect_columns(const Extents<3>& shape, unsigned of = 5) {
-  const auto [m, n, inner] = shape;
-  SCOPED_TRACE(text(value_name<Value>(), ", ", format_name<WF>(), ", ", Transposed, ", ", format_name<XF>(),
-                    ", ", format_name<YF>(), ", ", to_string(shape)));
-  const auto dense_W = thinned<Value>(Transposed ? Extents<2>{inner, n} : Extents<2>{n, inner}, of, 1);
-  const auto W = convert<WF>(dense_W).template copy_to<Cuda>();
-  const auto X = random_dense<Value, XF>({m, inner}, 2);
-  const auto device_X = X.template copy_to<Cuda>();
-  const auto wide_X = convert<DenseMatrix<>, double>(X);
-  const Tensor<double, DenseMatrix<>> wide_W({inner, n});
-  for (std::int64_t row = 0; row < inner; ++row)
-    for (std::int64_t column = 0; column < n; ++column)
-      wide_W.values()(row * n + column) = static_cast<double>(static_cast<accumulate_t<Value>>(
-          dense_W.values()(Transposed ? row * n + column : column * inner + row)));
-  const auto before = random_dense<Out, DenseMatrix<>>({m, n}, 3);
-  for (const bool accumulates : {false, true}) {
-    const auto Y = convert<YF>(before).template copy_to<Cuda>();
-    const auto check = [&](const auto& product) {
-      const auto statement = accumulates ? product.accumulate() : product;
-      auto again = plan(statement.template use<Kernel>());
-      again.run();
-      const auto first = convert<DenseMatrix<>>(Y.template copy_to<Host>());
-      EXPECT_EQ((wrong_sums<Value, Out>(wide_X, wide_W, accumulates ? &before : nullptr, first)), 0);
-      if (accumulates) return;
-      Kokkos::deep_copy(Y.values(), Out{});
-      again.run();
-      EXPECT_EQ((wrong_sums<Value, Out>(wide_X, wide_W, nullptr,
-                                        convert<DenseMatrix<>>(Y.template copy_to<Host>()))),
-                0);
-    };
-    if constexpr (Transposed)
-      check(assign(Y(i, j), device_X(i, k) * W(k, j)));
-    else
-      check(assign(Y(i, j), device_X(i, k) * W(j, k)));
-  }
-}
-template <class Kernel, class Value, class Out, class WF, bool Transposed, class XF, class YF>
-void expect_columns_of_shapes() {
-  for (const auto& shape : spmm_shapes) {
-    constexpr std::int64_t most_shared = 1500;  // summed, 32 rows of which fit in shared memory
-    if (std::is_same_v<Kernel, gpu::SpmmFromSharedRows> && shape[2] > most_shared) continue;
-    expect_columns<Kernel, Value, Out, WF, Transposed, XF, YF>(shape);
-  }
-  expect_columns<Kernel, Value, Out, WF, Transposed, XF, YF>({30, 900, 40}, 1);
-}
 TEST(CudaSpmm, ByTheSparseOperandsRowsIntoColumns) {
   using Kernel = gpu::SpmmIntoColumns;
   expect_columns_of_shapes<Kernel, double, double, CSR<>, false, DenseMatrix<>, DenseMatrix<>>();
@@ -134,7 +86,7 @@ TEST(CudaSpmm, OfSmallLayersNeedNoTransposes) {
     return std::string(plan(assign(Y(i, j), X(i, k) * W(j, k))).candidate());
   };
   EXPECT_EQ(kernel(512, 50), gpu::SpmmFromSharedRows::name);
-  EXPECT_EQ(kernel(4096, 4), gpu::SpmmIntoColumns::name);
+  EXPECT_EQ(kernel(4096, 30), gpu::SpmmIntoColumns::name);
 }
 
 /// The epilogue sees each sum with its own row and column, whichever way the result is stored.
@@ -221,7 +173,7 @@ TEST(CudaSpmm, PlansTakeRowsByTheirLengths) {
       const auto device_A = A.copy_to<Cuda>();
       const auto device_X = X.copy_to<Cuda>();
       const auto device_Y = poisoned<double, DenseMatrix<>>({rows, wide});
-      const auto statement = assign(device_Y(i, j), device_A(i, k) * device_X(k, j));
+      const auto statement = assign(device_Y(i, j), device_A(i, k) * device_X(k, j)).use<gpu::SpmmByGroups>();
       auto product = plan(statement);
       std::ostringstream out;
       product.explain(out);
@@ -255,9 +207,15 @@ TEST(CudaSpmm, PlansOfEvenRowsKeepTheirOrder) {
 
 TEST(CudaSpmm, PlansReadNewValuesUnlessTheyAreConstant) { expect_new_values<gpu::SpmmOnTensorCores, half>(); }
 
-TEST(CudaSpmm, LargeDenserProductsAreComputedOnTensorCores) {
-  const auto A = convert<IntCsr>(thinned<half>({1024, 1024}, 4, 1)).copy_to<Cuda>();
-  const Tensor<half, DenseMatrix<>, Cuda> B({1024, 256}), C({1024, 256});
+/// Blocks that are full, in a matrix that is not.
+TEST(CudaSpmm, ProductsOfFullTilesAreComputedOnTensorCores) {
+  constexpr std::int64_t n = 8192, block = 64;
+  Entries<half, 2> entries({n, n}, n * block);
+  for (std::int64_t row = 0; row < n; ++row)
+    for (std::int64_t at = 0; at < block; ++at)
+      entries.set(row * block + at, {row, row / block * block + at}, half(1.0F));
+  const auto A = assemble<IntCsr>(entries).copy_to<Cuda>();
+  const Tensor<half, DenseMatrix<>, Cuda> B({n, 256}), C({n, 256});
   const auto product = plan(assign(C(i, j), A(i, k) * B(k, j)).with_constant_operands());
   EXPECT_EQ(product.candidate(), "SpMM by tiles on tensor cores");
 }

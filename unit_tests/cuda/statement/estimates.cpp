@@ -136,6 +136,41 @@ TEST(CudaEstimate, BoundsProductsInBatches) {
   const Tensor<half, DenseTensor<3>, Cuda> Z({3, 70, 160});
   expect_bounded_by<ProductsInBatches>(assign(Z(l, i, j), of_halfs(l, i, k) * pruned(k, j)));
 }
+TEST(CudaEstimate, BoundsProductsWithBatchesOfSparseMatrices) {
+  const auto of_halfs = dense_on_gpu<half, DenseTensor<3>>({3, 70, 100}, 5);
+  const auto pruned =
+      prune<Batches<NM<2, 4, 32>>>(random_dense<half, DenseTensor<3>>({3, 100, 160}, 4)).copy_to<Cuda>();
+  const auto two_four =
+      prune<Batches<TwoFour>>(random_dense<half, DenseTensor<3>>({3, 160, 100}, 6)).copy_to<Cuda>();
+  const Tensor<half, DenseTensor<3>, Cuda> Z({3, 70, 160});
+  const auto by_units = assign(Z(l, i, j), of_halfs(l, i, k) * pruned(l, k, j));
+  const auto by_windows = assign(Z(l, i, j), of_halfs(l, i, k) * two_four(l, j, k));
+  expect_bounded_by<ProductsInBatches>(by_units);
+  expect_bounded_by<ProductsInBatches>(by_units.with_constant_operands());
+  expect_bounded_by<ProductsInBatches>(by_windows);
+  expect_bounded_by<ProductsInBatches>(by_windows.with_constant_operands());
+}
+TEST(CudaEstimate, BoundsBatchesOfProductsByGroups) {
+  const auto W = sparse_on_gpu<CSR<>, float>(1);
+  const auto D = dense_on_gpu<float, DenseTensor<3>>({3, 500, 70}, 2);
+  auto of_batches = filled<float, DenseTensor<3>>({3, 300, 500}, 3);
+  for (std::int64_t at = 0; at < of_batches.nnz(); ++at)
+    if (at % 7 != 0 && at / 500 % 50 != 3) of_batches.values()(at) = 0;
+  const auto S = convert<Batches<CSR<>>>(of_batches).copy_to<Cuda>();
+  const Tensor<float, DenseTensor<3>, Cuda> Y({3, 300, 70});
+  expect_bounded_by<gpu::SpmmByGroups>(assign(Y(l, i, j), W(i, k) * D(l, k, j)));
+  expect_bounded_by<gpu::SpmmByGroups>(assign(Y(l, i, j), S(l, i, k) * D(l, k, j)));
+}
+TEST(CudaEstimate, BoundsBatchesOfProductsByTiles) {
+  const auto W = sparse_on_gpu<CSR<>, half>(1);
+  for (const std::int64_t columns : {64, 67}) {
+    const auto D = dense_on_gpu<half, DenseTensor<3>>({3, 500, columns}, 2);
+    const Tensor<half, DenseTensor<3>, Cuda> Y({3, 300, columns});
+    const auto statement = assign(Y(l, i, j), W(i, k) * D(l, k, j));
+    expect_bounded_by<gpu::SpmmOnTensorCores>(statement);
+    expect_bounded_by<gpu::SpmmOnTensorCores>(statement.with_constant_operands());
+  }
+}
 
 TEST(CudaEstimate, BoundsSumsBeforeAnEpilogue) {
   const auto A = sparse_on_gpu<CSR<>>(1);

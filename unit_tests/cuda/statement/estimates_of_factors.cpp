@@ -58,6 +58,10 @@ TEST(CudaEstimateOfFactors, BoundsProductsByWindows) {
   expect_spmm_bounded<gpu::SpmmByWindows, double, CSR<>, DenseMatrix<>, true>();
   expect_spmm_bounded<gpu::SpmmByWindows, half, CSR<>, DenseMatrix<>, true, float>();
 }
+TEST(CudaEstimateOfFactors, BoundsProductsByCublas) {
+  expect_spmm_bounded<gpu::SpmmByCublas, half, CSR<>, DenseMatrix<>, true, float>();
+  expect_spmm_bounded<gpu::SpmmByCublas, double, CSC<>, DenseMatrix<ColumnMajor>, true>();
+}
 TEST(CudaEstimateOfFactors, BoundsTransposedProducts) {
   const auto W = uneven<CSR<>, float>({300, 500});
   const auto X = random_dense<float, DenseMatrix<>>({70, 500}, 2).copy_to<Cuda>();

@@ -28,7 +28,7 @@ Tensor<Value, F> numbers(const Extents<F::order>& extents, int seed) {
 /// What `F` keeps of a dense matrix.
 template <TensorFormat F, class T>
 auto sparse_of(const T& dense) {
-  if constexpr (NmTraits<F>::is)
+  if constexpr (WindowedFormat<F>)
     return prune<F>(dense);
   else
     return convert<F>(dense);
@@ -64,6 +64,35 @@ void expect_product(const Extents<3>& result_extents, const Extents<3>& dense_ex
   expect_same_values(C.template copy_to<Host>(), expected);
 }
 
+/// C(b, i, j), of poisoned values, of two factors of which one or both are in batches, and added to what is
+/// there.
+/// @param of_dense, of_sparse  make the accesses
+template <class Space, class Value, TensorFormat F, int Order, class DenseModes, class SparseModes>
+void expect_product_of_batches(const Extents<3>& result_extents, const Extents<Order>& dense_extents,
+                               const Extents<3>& sparse_extents, const DenseModes& of_dense,
+                               const SparseModes& of_sparse) {
+  using namespace sporos::indices;
+  SCOPED_TRACE(text(format_name<F>(), ", ", to_string(result_extents), " from ", to_string(dense_extents),
+                    " and ", to_string(sparse_extents)));
+  const auto A = numbers<Value, DenseTensor<Order>>(dense_extents, 1);
+  const auto B = sparse_of<F>(numbers<Value, DenseTensor<3>>(sparse_extents, 2));
+  const Tensor<double, DenseTensor<3>> expected(result_extents);
+  assign(expected(b, i, j),
+         of_dense(convert<DenseTensor<Order>, double>(A)) * of_sparse(convert<DenseTensor<3>, double>(B)))
+      .generic()
+      .run();
+  const Tensor<Value, DenseTensor<3>> poisoned(result_extents);
+  Kokkos::deep_copy(poisoned.values(), static_cast<Value>(std::numeric_limits<float>::quiet_NaN()));
+  const auto C = poisoned.template copy_to<Space>();
+  const auto device_A = A.template copy_to<Space>();
+  const auto device_B = B.template copy_to<Space>();
+  C(b, i, j) = of_dense(device_A) * of_sparse(device_B);
+  expect_same_values(C.template copy_to<Host>(), expected);
+  C(b, i, j) += of_dense(device_A) * of_sparse(device_B);
+  for (std::int64_t at = 0; at < expected.nnz(); ++at) expected.values()(at) *= 2;
+  expect_same_values(C.template copy_to<Host>(), expected);
+}
+
 // How the modes of the factors may be named.
 inline constexpr auto dense_ik = [](const auto& t) { return t(b, indices::i, indices::k); };
 inline constexpr auto dense_ki = [](const auto& t) { return t(b, indices::k, indices::i); };
@@ -73,6 +102,12 @@ inline constexpr auto sparse_ik = [](const auto& t) { return t(indices::i, indic
 inline constexpr auto sparse_ki = [](const auto& t) { return t(indices::k, indices::i); };
 inline constexpr auto sparse_jk = [](const auto& t) { return t(indices::j, indices::k); };
 inline constexpr auto sparse_kj = [](const auto& t) { return t(indices::k, indices::j); };
+
+// The same for a dense matrix.
+inline constexpr auto one_ik = sparse_ik;
+inline constexpr auto one_ki = sparse_ki;
+inline constexpr auto one_jk = sparse_jk;
+inline constexpr auto one_kj = sparse_kj;
 
 /// All of them.
 /// @param shape  batches, rows and columns of the results, and the summed extent
@@ -92,6 +127,30 @@ void expect_products(const std::array<std::int64_t, 4>& shape) {
   expect({batches, inner, columns}, {inner, rows}, dense_kj, sparse_ki);
   expect({batches, columns, inner}, {rows, inner}, dense_jk, sparse_ik);
   expect({batches, columns, inner}, {inner, rows}, dense_jk, sparse_ki);
+}
+
+/// All orders of modes of products of batches of sparse matrices with dense ones, of which there is one for
+/// all batches or one for each.
+/// @tparam F     of the sparse matrices, Batches<...>
+/// @param shape  batches, rows and columns of the results, and the summed extent
+template <class Space, class Value, TensorFormat F>
+void expect_products_of_batches(const std::array<std::int64_t, 4>& shape) {
+  const auto [batches, rows, columns, inner] = shape;
+  const Extents<3> results{batches, rows, columns}, ik{batches, rows, inner}, ki{batches, inner, rows},
+      jk{batches, columns, inner}, kj{batches, inner, columns};
+  const auto expect = [&](const Extents<3>& dense, const Extents<3>& sparse, const auto& of_dense,
+                          const auto& of_one, const auto& of_sparse) {
+    expect_product_of_batches<Space, Value, F, 3>(results, dense, sparse, of_dense, of_sparse);
+    expect_product_of_batches<Space, Value, F, 2>(results, {dense[1], dense[2]}, sparse, of_one, of_sparse);
+  };
+  expect(ik, kj, dense_ik, one_ik, dense_kj);
+  expect(ik, jk, dense_ik, one_ik, dense_jk);
+  expect(ki, kj, dense_ki, one_ki, dense_kj);
+  expect(ki, jk, dense_ki, one_ki, dense_jk);
+  expect(kj, ik, dense_kj, one_kj, dense_ik);
+  expect(kj, ki, dense_kj, one_kj, dense_ki);
+  expect(jk, ik, dense_jk, one_jk, dense_ik);
+  expect(jk, ki, dense_jk, one_jk, dense_ki);
 }
 
 }  // namespace sporos::test::batches

@@ -73,6 +73,42 @@ TEST(MmaTraits, LanesAddressEveryColumnAndHalfOfRowsOnce) {
   EXPECT_EQ(*seen.rbegin(), std::pair(15, 1));
 }
 
+/// Pieces of a row stay in it; what a warp reads at once, of any tile and segment, lies in different banks.
+template <int Pieces, bool IsNarrow>
+void expect_gathered_rows() {
+  using Rows = GatheredRows<Pieces, IsNarrow>;
+  std::set<int> places;
+  for (int row = 0; row < 64; ++row)
+    for (int piece = 0; piece < Pieces; ++piece) {
+      const int place = Rows::offset(row, piece);
+      EXPECT_EQ(place / Rows::row_bytes, row);
+      EXPECT_TRUE(places.insert(place).second);
+      EXPECT_EQ(place, Rows::offset(row, 0) ^ piece * Rows::piece_bytes);
+      for (int bit = 1; bit <= 32; bit *= 2) {
+        const int first = row / bit * bit;
+        EXPECT_EQ(place, first * Rows::row_bytes + (Rows::offset(row - first, piece) ^
+                                                    Rows::place_of_first(first) * Rows::piece_bytes));
+      }
+    }
+  for (int segment = 0; segment < 64; segment += 8)
+    for (int piece = 0; piece < Pieces; piece += IsNarrow ? 1 : 2)
+      for (int first = 0; first < 8; first += IsNarrow ? 8 : 4) {
+        std::set<int> of_banks;  // 16 bytes are four banks of 32
+        for (int row = first; row < first + (IsNarrow ? 8 : 4); ++row)
+          for (int next = 0; next < (IsNarrow ? 1 : 2); ++next)
+            of_banks.insert(Rows::offset(segment + row, piece + next) / 16 % 8);
+        EXPECT_EQ(of_banks.size(), 8u) << segment << ", " << piece;
+      }
+}
+TEST(MmaTraits, GatheredRowsAreReadWithoutBankConflicts) {
+  expect_gathered_rows<4, true>();
+  expect_gathered_rows<8, true>();
+  expect_gathered_rows<32, true>();
+  expect_gathered_rows<4, false>();
+  expect_gathered_rows<8, false>();
+  expect_gathered_rows<32, false>();
+}
+
 TEST(MmaTraits, LanesHoldEveryElementOfASparseOperandOnce) {
   using Sparse = MmaSparseM16N8K32;
   std::set<std::pair<int, int>> of_a, of_b, of_metadata;

@@ -72,7 +72,7 @@ TEST(MultiplyOnDevice, IsTheHostsProductByEachPlanInEachType) {
   const std::map<std::string, std::string> kernels = {{"rows", "SpMM by groups of lanes"},
                                                       {"window", "SpMM by tiles on tensor cores"},
                                                       {"tca", "SpMM by dot products on tensor cores"},
-                                                      {"dense", "dense product by cuBLAS"}};
+                                                      {"dense", "SpMM by cuBLAS with zeros"}};
   for (const auto& [type, plans] : plans_of_types)
     for (const std::string& plan : plans) {
       const Json done = expect_host_product(folder, a, b, {"--plan", plan, "--type", type});

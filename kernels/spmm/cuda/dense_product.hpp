@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file dense_product.hpp
+/// What surrounds the product of a sparse matrix that is stored dense: its lines, which are rows or columns,
+/// are written out with their zeros before, and the sums are looked through afterwards.
+///
+/// A zero times an infinity is NaN. So sums that are not finite are computed again, from the nonzeros of
+/// their row alone; if nothing else is done to the sums, that is all that the pass behind the product does.
+/// On a GPU of compute capability 9.0 it is started before the product has ended.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+#include <cstdint>
+#include <type_traits>
+
+#include "../../../core/value.hpp"
+#include "../../cuda/cluster.hpp"
+#include "../../cuda/launch.hpp"
+#include "../../cuda/matrix_by_rows.hpp"
+#include "sum_of_nonzeros.hpp"
+
+namespace sporos::gpu {
+
+/// How the matrices of a product of a sparse A and a dense B are stored, of whose modes one is summed over
+/// and the other is one of the result's.
+struct DenseProductLayout {
+  bool a_is_by_rows;         ///< whether the lines of A are those of its mode in the result
+  bool a_has_lines;          ///< whether the lines of C are those of A's mode, or of B's
+  bool c_is_by_rows = true;  ///< whether the lines of C are those of its first mode
+};
+
+/// C = f(A B) where the sums of A B have been formed.
+/// @tparam A    the type of A's lines, a CsrView
+/// @tparam Sum  in which sums are formed
+template <DenseProductLayout Layout, class A, class B, class Sum, class Out, class E>
+struct DenseProduct {
+  using sum_type = Sum;
+  using value_type = Out;
+  static constexpr DenseProductLayout layout = Layout;
+  A a;
+  const B* b;
+  std::int64_t inner_of_b,
+      outer_of_b;              ///< elements from one to the next along the summed mode, and the other
+  std::int64_t lines, length;  ///< of C
+  Out* c;                      ///< [lines, length]
+  bool accumulates;            ///< C += f(A B)
+  E epilogue;
+};
+
+namespace detail {
+
+/// Threads that pass over a matrix, and the bytes of it that one of them reads at a time.
+inline constexpr int dense_threads = 256, dense_piece = 16;
+
+/// A block writes a line of A.
+/// @param stride  elements from one line to the next, of a multiple of 16 bytes
+template <class A, class T>
+__global__ void expand_lines_kernel(A a, T* to, std::int64_t stride) {
+  T* const line = to + std::int64_t{blockIdx.x} * stride;  // [stride]
+  const std::int64_t pieces = stride * static_cast<std::int64_t>(sizeof(T)) / dense_piece;
+  for (std::int64_t piece = threadIdx.x; piece < pieces; piece += blockDim.x)
+    reinterpret_cast<uint4*>(line)[piece] = make_uint4(0, 0, 0, 0);
+  __syncthreads();
+  const auto end = static_cast<std::int64_t>(a.positions[blockIdx.x + 1]);
+  for (auto q = static_cast<std::int64_t>(a.positions[blockIdx.x]) + threadIdx.x; q < end; q += blockDim.x)
+    line[static_cast<std::int64_t>(a.coordinates[q])] = a.values[q];
+}
+
+__device__ __forceinline__ void wait_for_sums() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  ptx::wait_for_kernel_before();
+#endif
+}
+
+template <class Value>
+__device__ __forceinline__ bool is_finite_sum(const Value& value) {
+  return ::isfinite(static_cast<accumulate_t<Value>>(value));
+}
+
+/// The sum at a place of C, of nonzeros alone. Where A is stored by lines that are summed over, those of the
+/// place are searched for.
+template <class Product>
+__device__ __noinline__ typename Product::sum_type sum_without_zeros(const Product& product,
+                                                                     std::int64_t at) {
+  using Sum = typename Product::sum_type;
+  const std::int64_t line = at / product.length, in_line = at % product.length;
+  const std::int64_t of_a = Product::layout.a_has_lines ? line : in_line,
+                     of_b = Product::layout.a_has_lines ? in_line : line;
+  const auto value_of_b = [&](std::int64_t inner) {
+    return product.b[inner * product.inner_of_b + of_b * product.outer_of_b];
+  };
+  if constexpr (Product::layout.a_is_by_rows) {
+    return sum_of_row<Sum>(product.a, of_a, value_of_b);
+  } else {
+    Sum sum = 0;
+    for (std::int64_t inner = 0; inner < product.a.rows; ++inner) {
+      const auto begin = static_cast<std::int64_t>(product.a.positions[inner]),
+                 end = static_cast<std::int64_t>(product.a.positions[inner + 1]);
+      const std::int64_t q = begin + first_above(product.a.coordinates + begin, end - begin, of_a - 1);
+      if (q < end && static_cast<std::int64_t>(product.a.coordinates[q]) == of_a)
+        sum += static_cast<Sum>(product.a.values[q]) * static_cast<Sum>(value_of_b(inner));
+    }
+    return sum;
+  }
+}
+
+/// C holds the sums: replaces those that are not finite.
+template <class Product>
+__global__ void replace_sums_kernel(const __grid_constant__ Product product) {
+  using Out = typename Product::value_type;
+  constexpr int in_piece = dense_piece / static_cast<int>(sizeof(Out));
+  const std::int64_t count = product.lines * product.length,
+                     first = (std::int64_t{blockIdx.x} * dense_threads + threadIdx.x) * in_piece;
+  wait_for_sums();
+  if (first >= count) return;
+  alignas(dense_piece) Out values[in_piece];
+  const bool is_whole =
+      first + in_piece <= count && reinterpret_cast<std::uintptr_t>(product.c) % dense_piece == 0;
+  if (is_whole) *reinterpret_cast<uint4*>(values) = *reinterpret_cast<const uint4*>(product.c + first);
+  bool are_finite = true;
+#pragma unroll
+  for (int e = 0; e < in_piece; ++e) {
+    if (!is_whole) values[e] = product.c[first + e < count ? first + e : count - 1];
+    are_finite = are_finite && is_finite_sum(values[e]);
+  }
+  if (are_finite) return;
+#pragma unroll 1
+  for (std::int64_t at = first; at < first + in_piece && at < count; ++at)
+    if (!is_finite_sum(product.c[at])) product.c[at] = static_cast<Out>(sum_without_zeros(product, at));
+}
+
+/// Writes what the epilogue makes of the sums.
+template <class Product>
+__global__ void finish_sums_kernel(const __grid_constant__ Product product,
+                                   const typename Product::sum_type* sums) {
+  using Sum = typename Product::sum_type;
+  using Out = typename Product::value_type;
+  const std::int64_t at = std::int64_t{blockIdx.x} * dense_threads + threadIdx.x;
+  wait_for_sums();
+  if (at >= product.lines * product.length) return;
+  const std::int64_t line = at / product.length, in_line = at % product.length;
+  Sum sum = sums[at];
+  if (!is_finite_sum(sum)) sum = sum_without_zeros(product, at);
+  Sum value = Product::layout.c_is_by_rows ? product.epilogue(sum, line, in_line)
+                                           : product.epilogue(sum, in_line, line);
+  if (product.accumulates) value += static_cast<Sum>(product.c[at]);
+  product.c[at] = static_cast<Out>(value);
+}
+
+template <class... Parameters, class... Arguments>
+void launch_behind_product(const Kokkos::Cuda& space, const char* name, void (*kernel)(Parameters...),
+                           std::int64_t threads, const Arguments&... arguments) {
+  const Grid grid(ceil_div(threads, dense_threads));
+  if (space.cuda_device_prop().major >= 9)
+    launch_clusters(Begins::early, space, name, kernel, grid, 1, dense_threads, 0, arguments...);
+  else
+    launch(space, name, kernel, grid, dense_threads, 0, arguments...);
+}
+
+}  // namespace detail
+
+/// Writes A with its zeros.
+/// @param to      [lines of A, stride], at a multiple of 16 bytes
+/// @param stride  elements from one line to the next, of a multiple of 16 bytes
+template <class A, class T>
+void expand_lines(const Kokkos::Cuda& space, const A& a, T* to, std::int64_t stride) {
+  launch(space, "sporos::expand_lines", &detail::expand_lines_kernel<A, T>, Grid(a.rows), 128, 0, a, to,
+         stride);
+}
+
+/// C holds A B: computes the sums that are not finite from nonzeros alone.
+template <class Product>
+void replace_sums(const Kokkos::Cuda& space, const Product& product) {
+  constexpr int in_piece = detail::dense_piece / static_cast<int>(sizeof(typename Product::value_type));
+  detail::launch_behind_product(space, "sporos::replace_sums", &detail::replace_sums_kernel<Product>,
+                                ceil_div(product.lines * product.length, in_piece), product);
+}
+
+/// C = f(sums) or C += f(sums), with those that are not finite computed from nonzeros alone.
+template <class Product>
+void finish_sums(const Kokkos::Cuda& space, const Product& product, const typename Product::sum_type* sums) {
+  detail::launch_behind_product(space, "sporos::finish_sums", &detail::finish_sums_kernel<Product>,
+                                product.lines * product.length, product, sums);
+}
+
+}  // namespace sporos::gpu

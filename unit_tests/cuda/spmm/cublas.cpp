@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file cublas.cpp
+/// Products of sparse and dense matrices by cuBLAS, the sparse ones with their zeros: against sums in double.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <sporos/sporos.hpp>
+#include <sstream>
+#include <string>
+
+#include "kernels/kernel_of.hpp"
+#include "products.hpp"
+
+namespace sporos::test::spmm_by_cublas {
+namespace {
+
+using namespace sporos::indices;
+using Kernel = gpu::SpmmByCublas;
+
+TEST(CudaSpmmByCublas, OfEachValueAndLayout) {
+  expect_products<Kernel, half, half, IntCsr, false, DenseMatrix<>>();
+  expect_products<Kernel, bfloat16, float, CSR<>, true, DenseMatrix<>>();
+  expect_products<Kernel, float, float, IntCsr, false, DenseMatrix<ColumnMajor>>();
+  expect_products<Kernel, double, double, CSC<>, false, DenseMatrix<ColumnMajor>>();
+}
+
+TEST(CudaSpmmByCublas, LayersAndResultsByColumns) {
+  expect_columns_of_shapes<Kernel, half, half, IntCsr, false, DenseMatrix<>, DenseMatrix<>>();
+  expect_columns_of_shapes<Kernel, float, float, IntCsr, true, DenseMatrix<ColumnMajor>, DenseMatrix<>>();
+  expect_columns_of_shapes<Kernel, double, double, CSC<>, false, DenseMatrix<>, DenseMatrix<ColumnMajor>>();
+}
+
+/// Of each number of elements that a thread looks through at a time, whole or not.
+TEST(CudaSpmmByCublas, KeepInfinitiesToWhatTheyAreMultipliedBy) {
+  expect_infinities<Kernel, half>();
+  expect_infinities<Kernel, bfloat16, bfloat16>();
+  expect_infinities<Kernel, float>();
+  expect_infinities<Kernel, double, double>();
+}
+
+/// Calls make(c, a, b, bias), a statement that is added to, on the host and on the GPU, where half of the
+/// rows of A meet an infinity and half a NaN.
+template <class F, bool Transposed, class BF, class CF, class Make>
+void expect_sums_of_nonzeros(const Make& make) {
+  SCOPED_TRACE(text(format_name<F>(), ", ", Transposed, ", ", format_name<BF>(), ", ", format_name<CF>()));
+  constexpr std::int64_t m = 37, inner = 40, n = 23;
+  const Tensor<float, DenseMatrix<>> dense(Transposed ? Extents<2>{inner, m} : Extents<2>{m, inner});
+  for (std::int64_t row = 0; row < m; ++row)
+    for (std::int64_t column = row % 2; column < inner; column += 2)
+      dense.values()(Transposed ? column * m + row : row * inner + column) =
+          static_cast<float>(1 + (row + column) % 3);
+  const auto rows_of_B = filled<float, DenseMatrix<>>({inner, n}, 2);
+  for (std::int64_t column = 0; column < n; ++column) {
+    if (column % 3 == 0) rows_of_B.values()(4 * n + column) = std::numeric_limits<float>::infinity();
+    if (column % 3 == 1) rows_of_B.values()(7 * n + column) = std::numeric_limits<float>::quiet_NaN();
+  }
+  const auto A = convert<F>(dense);
+  const auto B = convert<BF>(rows_of_B);
+  const auto bias = filled<float, DenseVector>({m}, 3);
+  const auto before = convert<CF>(filled<float, DenseMatrix<>>({m, n}, 4));
+  const auto expected = before.template copy_to<Host>();
+  make(expected, A, B, bias).generic().run();
+  const auto device_A = A.template copy_to<Cuda>();
+  const auto device_B = B.template copy_to<Cuda>();
+  const auto device_bias = bias.template copy_to<Cuda>();
+  for (const bool is_planned : {false, true}) {
+    const auto C = before.template copy_to<Cuda>();
+    const auto statement = make(C, device_A, device_B, device_bias).template use<Kernel>();
+    is_planned ? plan(statement.with_constant_operands()).run() : statement.run();
+    const auto result = C.template copy_to<Host>();
+    int not_numbers = 0;
+    for (std::int64_t at = 0; at < result.nnz(); ++at) {
+      const float wanted = expected.values()(at), got = result.values()(at);
+      EXPECT_TRUE(std::isnan(wanted) ? std::isnan(got) : wanted == got)
+          << at << ": " << got << " instead of " << wanted;
+      not_numbers += std::isnan(wanted) ? 1 : 0;
+    }
+    EXPECT_EQ(not_numbers, 18 * 8);  // the odd rows, in each third column
+  }
+}
+TEST(CudaSpmmByCublas, EpiloguesSeeSumsOfNonzerosAlone) {
+  const auto make = [](const auto& c, const auto& a, const auto& b, const auto& of_rows) {
+    return assign(c(i, j), 2.0F * sum(k, a(i, k) * b(k, j)) + of_rows(i)).accumulate();
+  };
+  expect_sums_of_nonzeros<IntCsr, false, DenseMatrix<ColumnMajor>, DenseMatrix<>>(make);
+  expect_sums_of_nonzeros<CSC<>, false, DenseMatrix<>, DenseMatrix<ColumnMajor>>(make);
+}
+TEST(CudaSpmmByCublas, TransposesAreNotCopied) {
+  expect_sums_of_nonzeros<IntCsr, true, DenseMatrix<>, DenseMatrix<>>(
+      [](const auto& c, const auto& a, const auto& b, const auto& of_rows) {
+        return assign(c(i, j), 2.0F * sum(k, a(k, i) * b(k, j)) + of_rows(i)).accumulate();
+      });
+}
+
+TEST(CudaSpmmByCublas, TakeNoMoreMemoryThanEstimated) {
+  expect_within_estimates<Kernel, half>();
+  expect_within_estimates<Kernel, double>();
+}
+TEST(CudaSpmmByCublas, PlansReadNewValuesUnlessTheyAreConstant) {
+  expect_new_values<Kernel, half>();
+  expect_new_values<Kernel, float>();
+}
+TEST(CudaSpmmByCublas, TheSameFromRunToRun) {
+  expect_same_from_run_to_run<Kernel, float>();
+  expect_same_from_run_to_run<Kernel, half>();
+}
+
+/// Plans of matrices a half of which is stored, unless that would take much more memory than the nonzeros do.
+TEST(CudaSpmmByCublas, IsChosenForNearlyDenseMatrices) {
+  const auto half_full = convert<IntCsr>(thinned<half>({1024, 1024}, 2, 1)).copy_to<Cuda>();
+  const auto sparse = convert<IntCsr>(thinned<half>({1024, 1024}, 300, 1)).copy_to<Cuda>();
+  const Tensor<half, DenseMatrix<>, Cuda> B({1024, 256}), C({1024, 256});
+  const auto product = plan(assign(C(i, j), half_full(i, k) * B(k, j)).with_constant_operands());
+  EXPECT_EQ(product.candidate(), Kernel::name);
+  EXPECT_GE(product.bytes(), 1024 * 1024 * 2);
+  std::ostringstream out;
+  product.explain(out);
+  EXPECT_NE(out.str().find("written with its zeros, 2097152 bytes, once"), std::string::npos) << out.str();
+  const auto changing = plan(assign(C(i, j), half_full(i, k) * B(k, j)).use<Kernel>());
+  EXPECT_EQ(changing.bytes(), 0);
+  const auto other = plan(assign(C(i, j), sparse(i, k) * B(k, j)).with_constant_operands());
+  EXPECT_NE(other.candidate(), Kernel::name);
+}
+
+}  // namespace
+}  // namespace sporos::test::spmm_by_cublas
