@@ -3,8 +3,8 @@
 /// Products of a sparse matrix in CSR and a dense one of 32 to 512 columns, as a plan of the statement
 /// computes them, beside cuSPARSE's algorithms for CSR, each preprocessed, and, for 16-bit types, beside
 /// cuBLAS with the sparse matrix stored dense; layers, Y(i, j) = X(i, k) W(j, k), of as many rows of X; and
-/// products with the transpose, C(i, j) = A(k, i) B(k, j), as of the backward pass of a layer: by a plan whose
-/// sparse values are constant (`sporos`) or not (`sporos_values`), by a statement without a plan
+/// products with the transpose, C(i, j) = A(k, i) B(k, j), as of the backward pass of a layer: by a plan
+/// whose sparse values are constant (`sporos`) or not (`sporos_values`), by a statement without a plan
 /// (`sporos_statement`, which is started anew each time), and by a plan of the transpose stored beforehand
 /// (`sporos_stored`).
 ///
@@ -16,11 +16,6 @@
 /// SPOROS_MATRICES names more matrices: files, separated by colons.
 /// SPOROS_SPMM_COLUMNS names the numbers of columns, separated by commas. `difference` is the largest from
 /// the sums of cuSPARSE in a wider type, over the largest entry.
-///
-/// If SPOROS_SPMM_WINDOWS is set, products of halfs are also measured by each configuration of windows of
-/// rows and each number of warps that share one: spmm/windows_8x64_direct_2 for windows of 8 rows, panels of
-/// 64 columns, B directly to registers and 2 warps. They count the windows, the steps of all and the most of
-/// one.
 ///
 /// Products of other libraries are measured as well where CMake is told of their sources (CMakeLists.txt here
 /// says how): Sputnik, RoDe, FlashSparse, DTC-SpMM. What they prepare is not counted; what their kernels
@@ -237,114 +232,6 @@ class PeerSpmm {
   }
 };
 
-/// A matrix packed as windows of some height, of which only the last one asked for is kept.
-template <class Value>
-class PackedWindows {
- public:
-  using View = gpu::CsrView<const Value, const std::int32_t, const std::int32_t>;
-
-  static const PackedWindows& of(const std::string& name, const DeviceCsr<Value>& a, int rows) {
-    static std::unique_ptr<PackedWindows> kept;
-    static std::string which;
-    [[maybe_unused]] static const bool is_dropped = [] {
-      Kokkos::push_finalize_hook([] { kept.reset(); });
-      return true;
-    }();
-    const std::string wanted = text(name, "/", rows);
-    if (which != wanted) {
-      kept.reset();
-      kept.reset(new PackedWindows(a, rows));
-      which = wanted;
-    }
-    return *kept;
-  }
-
-  View matrix;
-  gpu::ValueWindows<Value> windows;
-  gpu::ValueWindowCounts counts;
-
- private:
-  PackedWindows(const DeviceCsr<Value>& a, int rows)
-      : matrix{a.extent(0),
-               a.extent(1),
-               a.nnz(),
-               a.template level<1>().positions.data(),
-               a.template level<1>().coordinates.data(),
-               a.values().data()} {
-    const Kokkos::Cuda space;
-    const Array<gpu::ValueWindowCounts, gpu::Memory> of_counts("counts", 1);
-    counts = gpu::count_window_steps(space, matrix, of_counts.data());
-    const std::int64_t steps = counts.steps[gpu::ValueWindowCounts::of(rows)];
-    gpu::WindowPacking packing;
-    const auto lay_out = [&](char* memory) {
-      gpu::Layout layout(memory);
-      windows = gpu::ValueWindows<Value>::lay_out(layout, rows, a.extent(0), steps);
-      packing = gpu::WindowPacking::lay_out(space, layout, windows.windows);
-      return layout.bytes();
-    };
-    memory_ = make_array<char, gpu::Memory>("windows", lay_out(nullptr));
-    lay_out(memory_.data());
-    gpu::pack_windows(space, matrix, windows, packing);
-  }
-
-  Array<char, gpu::Memory> memory_;
-};
-
-template <class Value>
-void add_windows(const Input& input, std::int64_t columns) {
-  using In = Operands<Value, Form::product>;
-  using Packed = PackedWindows<Value>;
-  gpu::WindowsConfigsOf<Value>::for_each([&]<class Config>(std::type_identity<Config>) {
-    constexpr const char* loads = Config::loads == gpu::WindowLoads::to_registers ? "direct"
-                                  : Config::loads == gpu::WindowLoads::staged     ? "staged"
-                                                                                  : "staged_by_l1";
-    if (Config::columns > 32 && columns <= Config::columns / 2) return;
-    for (const int way : {1, 2, 4, 8, -2, -3, -4, -5})  // equally many warps, or from 2^-way steps
-      add(
-          text("spmm/windows_", Config::rows, "x", Config::columns, "_", loads, way > 0 ? "_" : "_from_",
-               way > 0 ? way : 1 << -way, "/", input.name, "/", columns, "/", value_name<Value>()),
-          [=](benchmark::State& state) {
-            const auto& in = In::of(input, columns);
-            const auto& packed = Packed::of(input.name, in.a, Config::rows);
-            const auto epilogue = epilogue_of(assign(in.c(i, j), in.a(i, k) * in.b(k, j)));
-            const std::int64_t windows = packed.windows.windows;
-            const std::int64_t most = packed.counts.most[gpu::ValueWindowCounts::of(Config::rows)];
-            const auto parts = way > 0 ? gpu::WindowParts::equal(way, windows)
-                                       : packed.counts.parts_from(-way, Config::rows, windows);
-            if (way < 0 && parts.most() == 1) {
-              state.SkipWithError("no window is so long");
-              return;
-            }
-            const gpu::WindowsProduct<Value, Value, std::remove_const_t<decltype(epilogue)>,
-                                      typename Packed::View>
-                product{{in.a.extent(0), columns, in.a.extent(1), in.c.values().data(), false, epilogue},
-                        packed.windows,
-                        packed.matrix,
-                        in.b.values().data(),
-                        columns,
-                        columns * sizeof(Value) % 16 == 0,
-                        parts};
-            const Kokkos::Cuda space;
-            measure_graph(state, [&] { gpu::spmm_windows<Config>(space, product); });
-            state.counters["nonzeros"] = static_cast<double>(in.a.nnz());
-            state.counters["rows"] = static_cast<double>(in.a.extent(0));
-            state.counters["warps"] = static_cast<double>(parts.warps());
-            state.counters["most_warps"] = static_cast<double>(parts.most());
-            state.counters["steps"] =
-                static_cast<double>(packed.counts.steps[gpu::ValueWindowCounts::of(Config::rows)]);
-            state.counters["steps_of_warp"] =
-                static_cast<double>(way > 0 ? gpu::ceil_div(most, way)
-                                            : std::max(gpu::ceil_div(most, gpu::WindowParts::most_warps),
-                                                       std::int64_t{1} << -way));
-            CusparseSpmm<Value, Form::product>(in, CUSPARSE_SPMM_CSR_ALG3)();
-            using Wide = accumulate_t<Value>;
-            state.counters["difference"] = difference(convert<DenseMatrix<>, Wide>(in.c).values(),
-                                                      convert<DenseMatrix<>, Wide>(in.peer_c).values());
-          },
-          10);
-  });
-}
-
 template <class Value, Form Which>
 void add_product(const Input& input, std::int64_t columns) {
   using In = Operands<Value, Which>;
@@ -557,9 +444,6 @@ void add_spmm() {
     for (const auto& input : inputs)
       for (const std::int64_t n : columns) add_product<Value, Form::product>(input, n);
   };
-  if (std::getenv("SPOROS_SPMM_WINDOWS") != nullptr)
-    for (const auto& input : inputs)
-      for (const std::int64_t n : columns) add_windows<half>(input, n);
   add_all(half{});
   add_all(bfloat16{});
   add_all(float{});

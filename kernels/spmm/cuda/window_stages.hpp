@@ -92,12 +92,6 @@ class StagedWindowPart {
     else
       return which == 0 ? of.x : of.y;
   }
-  __device__ __forceinline__ static void copy_row(std::uint32_t to, const void* from, int bytes) {
-    if constexpr (Config::loads == WindowLoads::staged_by_l1)
-      ptx::copy_piece_by_l1(to, from, bytes);
-    else
-      ptx::copy_piece(to, from, bytes);
-  }
   /// Begins to copy a step, if there is one, as the next group of pieces.
   __device__ __forceinline__ void copy(int step, int stage, const Columns& columns) const {
     if (step < end_) {
@@ -105,9 +99,9 @@ class StagedWindowPart {
       const auto* const b = reinterpret_cast<const char*>(in_.b);
 #pragma unroll
       for (int r = 0; r < rows_of_lane; ++r)
-        copy_row(at + place(Mma::k_of_neighbours(lane_id() / pieces * rows_of_lane + r), lane_id() % pieces),
-                 b + (static_cast<std::uint32_t>(column(columns, r)) * row_bytes_ + lane_bytes_),
-                 bytes_of_piece_);
+        ptx::copy_piece(
+            at + place(Mma::k_of_neighbours(lane_id() / pieces * rows_of_lane + r), lane_id() % pieces),
+            b + (static_cast<std::uint32_t>(column(columns, r)) * row_bytes_ + lane_bytes_), bytes_of_piece_);
       const auto* const values = reinterpret_cast<const char*>(in_.windows.values);
       if (pieces_of_values == warp_size || lane_id() < pieces_of_values)
         ptx::copy_piece(at + Config::dense_bytes + static_cast<std::uint32_t>(lane_id()) * 16,
@@ -131,7 +125,7 @@ class StagedWindowPart {
           at + place(Mma::column_of_address(lane_id()), tile * 2 + Mma::rows_of_address(lane_id())), of_b);
 #pragma unroll
       for (int row_tile = 0; row_tile < Config::row_tiles; ++row_tile)
-        Mma::multiply_fragment(sums[row_tile][tile], of_b, of_a[row_tile]);
+        Mma::multiply(sums[row_tile][tile], of_b, of_a[row_tile]);
     }
   }
 
@@ -143,8 +137,8 @@ class StagedWindowPart {
   const std::uint32_t ring_;
 };
 
-/// Exchanges sums of the columns in their order among the lanes of a warp for those of the columns that a
-/// lane has if it reads B directly.
+/// Exchanges sums among the lanes of a warp, from columns in their order to those that Config gives a lane,
+/// which are neighbours.
 /// @param memory  in shared memory, of the warp
 template <class Config, class Sums>
 __device__ __forceinline__ void reorder_sums(float* memory, Sums& sums) {

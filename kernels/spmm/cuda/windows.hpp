@@ -4,9 +4,9 @@
 /// distinct columns (window_values.hpp): a row of B is read once for all rows of a window.
 ///
 /// An instruction (window_mma.hpp) multiplies 16 columns of B by 8 rows of a window, so C is computed
-/// transposed. B goes from memory directly to the registers from which the instruction takes it: a lane reads
-/// neighbours of a row, and the columns of C that it computes are in the same order. Or, of 16-bit floats, it
-/// goes by way of shared memory (window_stages.hpp). A warp computes the rows of a window in a panel of
+/// transposed. Doubles of B go from memory directly to the registers from which the instruction takes them: a
+/// lane reads two neighbours of a row, and the columns of C that it computes are in the same order. 16-bit
+/// floats go by way of shared memory (window_stages.hpp). A warp computes the rows of a window in a panel of
 /// columns, or one of several parts of their sums, which the warps of a block then add in order.
 ///
 /// A zero times an infinity is NaN. So results that are not finite are computed again, from the nonzeros of
@@ -48,24 +48,18 @@ namespace detail {
 template <class Sum>
 inline constexpr Sum largest_sum = std::numeric_limits<Sum>::max();
 
-/// Some steps of a window, as loaded from memory.
+/// Some steps of a window of doubles, as loaded from memory.
 template <class Config>
 struct WindowSteps {
-  using Mma = typename Config::Mma;
-  using Piece = Pack<typename Mma::Pair, Config::pairs_of_piece>;
-  typename Mma::Values of_a[Config::steps_at_once][Config::row_tiles];        ///< [rows, k] per step
-  Piece of_b[Config::steps_at_once][Mma::columns_of_lane][Config::pieces]{};  ///< [k, columns] per step
+  double2 of_a[Config::steps_at_once][Config::row_tiles];          ///< [rows, 8] per step
+  double2 of_b[Config::steps_at_once][2][Config::column_tiles]{};  ///< [8, columns] per step
 };
 
-/// One warp's part of a window in a panel: the steps [begin, end).
+/// One warp's part of a window of doubles in a panel: the steps [begin, end).
 template <class Config, class Product>
 class WindowPart {
   static constexpr int ahead = Config::steps_at_once;
-  using Mma = typename Config::Mma;
   using Steps = WindowSteps<Config>;
-  using Columns = typename Mma::Columns;
-  using Values = typename Mma::Values;
-  static constexpr int element = sizeof(typename Config::value_type);
 
  public:
   /// @param column  this lane's first column in the panel
@@ -73,11 +67,11 @@ class WindowPart {
       : in_(product),
         begin_(begin),
         end_(end),
-        row_bytes_(static_cast<std::uint32_t>(product.stride * element)),
-        lane_bytes_(static_cast<std::uint32_t>(column * element)) {
+        row_bytes_(static_cast<std::uint32_t>(product.stride * 8)),
+        lane_bytes_(static_cast<std::uint32_t>(column * 8)) {
 #pragma unroll
-    for (int piece = 0; piece < Config::pieces; ++piece)
-      is_piece_[piece] = static_cast<int>(column) + column_of_piece(piece) < static_cast<int>(product.n);
+    for (int tile = 0; tile < Config::column_tiles; ++tile)
+      is_column_[tile] = static_cast<int>(column) + tile * Config::Mma::m < static_cast<int>(product.n);
   }
 
   /// Adds the products of these steps, if there are any, to the sums of this lane.
@@ -107,50 +101,37 @@ class WindowPart {
   }
 
  private:
-  static constexpr int column_of_piece(int piece) {
-    return Config::column_of_pair(piece * Config::pairs_of_piece);
-  }
-  __device__ __forceinline__ static std::uint32_t column(const Columns& of, int which) {
-    if constexpr (Mma::columns_of_lane == 4)
-      return static_cast<std::uint32_t>(which == 0 ? of.x : which == 1 ? of.y : which == 2 ? of.z : of.w);
-    else
-      return static_cast<std::uint32_t>(which == 0 ? of.x : of.y);
-  }
-
   // After the end, the last step is loaded again: a branch around loads would wait for the loads before it.
   // Offsets have 32 bits, so that each takes one register.
 
-  __device__ __forceinline__ void load_columns(int step, Columns (&to)[ahead]) const {
-    const auto* const from = reinterpret_cast<const char*>(in_.windows.column);  // [steps, 4] of lanes
+  __device__ __forceinline__ void load_columns(int step, int2 (&to)[ahead]) const {
+    const auto* const from = reinterpret_cast<const char*>(in_.windows.column);  // [steps, 4] pairs
 #pragma unroll
     for (int s = 0; s < ahead; ++s)
-      to[s] = __ldg(reinterpret_cast<const Columns*>(
-          from +
-          static_cast<std::uint32_t>(::min(step + s, end_ - 1) * 4 + lane_id() % 4) * sizeof(Columns)));
+      to[s] = __ldg(reinterpret_cast<const int2*>(
+          from + static_cast<std::uint32_t>(::min(step + s, end_ - 1) * 4 + lane_id() % 4) * 8));
   }
   /// Loads steps, and then the columns of the steps that this buffer loads next. If the panel has no column
   /// here, the registers' contents only reach sums that are not stored.
-  __device__ __forceinline__ void load(int step, Columns (&columns)[ahead], Steps& to) const {
+  __device__ __forceinline__ void load(int step, int2 (&columns)[ahead], Steps& to) const {
     const auto* const b = reinterpret_cast<const char*>(in_.b);
-    const auto* const values =
-        reinterpret_cast<const char*>(in_.windows.values);  // [steps, rows, 4] of lanes
+    const auto* const values = reinterpret_cast<const char*>(in_.windows.values);  // [steps, rows, 4] pairs
 #pragma unroll
     for (int s = 0; s < ahead; ++s) {
+      const std::uint32_t at[2] = {static_cast<std::uint32_t>(columns[s].x) * row_bytes_ + lane_bytes_,
+                                   static_cast<std::uint32_t>(columns[s].y) * row_bytes_ + lane_bytes_};
       const auto of_step =
-          static_cast<std::uint32_t>(::min(step + s, end_ - 1) * Config::rows * 4 + lane_id());
+          static_cast<std::uint32_t>(::min(step + s, end_ - 1) * Config::rows * 4 + lane_id()) * 16;
 #pragma unroll
-      for (int which = 0; which < Mma::columns_of_lane; ++which) {
-        const std::uint32_t at = column(columns[s], which) * row_bytes_ + lane_bytes_;
+      for (int which = 0; which < 2; ++which)
 #pragma unroll
-        for (int piece = 0; piece < Config::pieces; ++piece)
-          if (is_piece_[piece])
-            to.of_b[s][which][piece] = load_constant(
-                reinterpret_cast<const typename Steps::Piece*>(b + at + column_of_piece(piece) * element));
-      }
+        for (int tile = 0; tile < Config::column_tiles; ++tile)
+          if (is_column_[tile])
+            to.of_b[s][which][tile] =
+                __ldg(reinterpret_cast<const double2*>(b + at[which] + tile * Config::Mma::m * 8));
 #pragma unroll
       for (int tile = 0; tile < Config::row_tiles; ++tile)
-        to.of_a[s][tile] =
-            __ldg(reinterpret_cast<const Values*>(values + (of_step + tile * warp_size) * sizeof(Values)));
+        to.of_a[s][tile] = __ldg(reinterpret_cast<const double2*>(values + of_step + tile * warp_size * 16));
     }
     load_columns(step + Config::buffers * ahead, columns);
   }
@@ -163,20 +144,17 @@ class WindowPart {
         for (int row_tile = 0; row_tile < Config::row_tiles; ++row_tile)
 #pragma unroll
           for (int tile = 0; tile < Config::column_tiles; ++tile) {
-            typename Mma::Pair of_b[Mma::columns_of_lane];
-#pragma unroll
-            for (int which = 0; which < Mma::columns_of_lane; ++which)
-              of_b[which] =
-                  steps.of_b[s][which][tile / Config::pairs_of_piece].at[tile % Config::pairs_of_piece];
-            Mma::multiply(sums[row_tile][tile], of_b, steps.of_a[s][row_tile]);
+            const double2 &first = steps.of_b[s][0][tile], &second = steps.of_b[s][1][tile];
+            Config::Mma::multiply(sums[row_tile][tile], {first.x, first.y, second.x, second.y},
+                                  steps.of_a[s][row_tile]);
           }
   }
 
   const Product& in_;
   const int begin_, end_;
   const std::uint32_t row_bytes_, lane_bytes_;
-  bool is_piece_[Config::pieces];
-  Columns columns_[Config::buffers][ahead];  ///< columns of A that this lane reads next
+  bool is_column_[Config::column_tiles];
+  int2 columns_[Config::buffers][ahead];  ///< columns of A that this lane reads next
 };
 
 /// Stores neighbouring elements by one instruction, which the compiler would divide otherwise.

@@ -77,17 +77,16 @@ struct SpmmByWindows {
 struct WindowsChoice {
   int rows = 0;     ///< per window
   int columns = 0;  ///< per panel
-  WindowLoads loads = WindowLoads::to_registers;
   WindowParts parts;
   double seconds = std::numeric_limits<double>::infinity();
 
   template <class Config>
   static WindowsChoice of(const WindowParts& parts) {
-    return {Config::rows, Config::columns, Config::loads, parts, std::numeric_limits<double>::infinity()};
+    return {Config::rows, Config::columns, parts, std::numeric_limits<double>::infinity()};
   }
   template <class Config>
   constexpr bool is_of() const {
-    return rows == Config::rows && columns == Config::columns && loads == Config::loads;
+    return rows == Config::rows && columns == Config::columns;
   }
 };
 
@@ -99,8 +98,8 @@ struct WindowsWork {
   int multiprocessors;
 };
 
-/// How long the parts of such a product take, in seconds, fitted on an H200 within 8 to 14 % (one standard
-/// deviation).
+/// How long the parts of a product of doubles take, in seconds, fitted on an H200 within 8 to 14 % (one
+/// standard deviation).
 struct WindowsTimes {
   double alone;    ///< a step of a warp, one after another
   double busy;     ///< a step, if a multiprocessor has many warps
@@ -108,12 +107,10 @@ struct WindowsTimes {
   double halve;    ///< adding up the sums of twice as many warps
   double of_warp;  ///< each warp, if a multiprocessor has many
 
+  /// The seconds that a product by a configuration is expected to take.
   template <class Config>
-  static constexpr WindowsTimes of() {
-    return Config::is_narrow ? of_narrow<Config>() : of_doubles<Config>();
-  }
-
-  static double seconds(const WindowsTimes& times, const WindowsWork& in) {
+  static double seconds(const WindowsWork& in) {
+    constexpr WindowsTimes times = of<Config>();
     const auto panels = static_cast<double>(in.panels);
     const double chain = static_cast<double>(in.most) * times.alone;
     const double all = (static_cast<double>(in.steps) * panels * times.busy +
@@ -128,7 +125,7 @@ struct WindowsTimes {
   /// For windows of 8, 16 and 32 rows, each with panels of 16, 32 and 64 columns; the last combination does
   /// not exist.
   template <class Config>
-  static constexpr WindowsTimes of_doubles() {
+  static constexpr WindowsTimes of() {
     constexpr WindowsTimes times[ValueWindowCounts::heights][3] = {
         {{1.5e-07, 1.99e-08, 2e-06, 1.28e-07, 1.28e-07},
          {2.68e-07, 3.66e-08, 2.85e-06, 5.02e-08, 1.75e-07},
@@ -141,12 +138,38 @@ struct WindowsTimes {
          {5.04e-07, 4.77e-08, 3.25e-06, 3e-08, 2.98e-07}}};
     return times[ValueWindowCounts::of(Config::rows)][Config::columns / 32];
   }
-  /// Guesses from 2 KB of B for each step of 64 columns.
+};
+
+/// The same for 16-bit floats, fitted within 6 to 8 %.
+struct NarrowWindowsTimes {
+  double alone;           ///< a step of a warp, one after another
+  double busy;            ///< a step, if a multiprocessor has many warps
+  double fixed;           ///< the first steps, storing, and starting the kernel
+  double round;           ///< another round of blocks, where not all of them run at once
+  double blocks_at_once;  ///< that a multiprocessor runs
+
   template <class Config>
-  static constexpr WindowsTimes of_narrow() {
-    constexpr double of_32_columns = Config::columns / 32, of_8_rows = Config::rows / 8;
-    return {1.2e-7 + 0.4e-7 * of_32_columns, (1.3e-8 + 0.2e-8 * of_8_rows) * of_32_columns,
-            2.6e-6 + 0.2e-6 * of_32_columns, 1e-7, 1.2e-7 + 0.3e-7 * of_32_columns * of_8_rows};
+  static double seconds(const WindowsWork& in) {
+    constexpr NarrowWindowsTimes times = of<Config>();
+    const double blocks = static_cast<double>(in.parts.blocks() * in.panels);
+    const double of_block = static_cast<double>(in.steps * in.panels) / std::max(blocks, 1.0);  // steps
+    const double average = blocks / in.multiprocessors;
+    // While all blocks run at once, some multiprocessors have one more than others.
+    const double most = average < times.blocks_at_once ? std::ceil(average) : average;
+    const double rounds = average / times.blocks_at_once;
+    // Two times that overlap in part. Blocks of a second round wait until the first ones end; later ones
+    // begin one by one.
+    return times.fixed +
+           std::hypot(static_cast<double>(in.most) * times.alone, of_block * most * times.busy) +
+           (rounds > 1 ? std::max(rounds - 1, 1.0) * times.round : 0);
+  }
+
+ private:
+  template <class Config>
+  static constexpr NarrowWindowsTimes of() {
+    if (Config::columns == 64) return {1.37e-07, 2.96e-08, 3.37e-06, 2.28e-06, 3};
+    if (Config::rows == 16) return {1.60e-07, 2.23e-08, 3.17e-06, 2.41e-06, 4};
+    return {1.73e-07, 1.92e-08, 2.85e-06, 1.92e-06, 4};
   }
 };
 
@@ -164,14 +187,18 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
   using Windows = ValueWindows<T>;
   using Product = WindowsProduct<T, Out, Epilogue, typename Rows::View>;
   using Configs = WindowsConfigsOf<T>;
+  using Times = std::conditional_t<is_narrow_float_v<T>, NarrowWindowsTimes, WindowsTimes>;
 
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>& resources) : Base(statement, resources) {}
 
-  /// Whether this device and the compiled code have the instructions.
+  /// Whether this device and the compiled code have the instructions. Those for 16-bit floats are in code for
+  /// older devices as well.
   static bool are_there(const Kokkos::Cuda& space) {
-    const bool are_compiled = once_per_device(
-        space, [] { return has_wgmma(&detail::spmm_windows_kernel<WindowsConfig<T, 16, 64>, Product>); });
+    bool are_compiled = true;
+    if constexpr (std::is_same_v<T, double>)
+      are_compiled = once_per_device(
+          space, [] { return has_wgmma(&detail::spmm_windows_kernel<WindowsConfig<T, 16, 64>, Product>); });
     return runs_sm_90a(space.cuda_device_prop().major, are_compiled);
   }
   /// Why the kernel cannot take these operands; empty if it can.
@@ -189,10 +216,10 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
   /// is returned, so that another kernel is preferred.
   double seconds(Use) const {
     constexpr double too_much_memory = 1;
-    constexpr double worth_packing = 4e-7;  // the least that packing must gain
     const WindowsChoice choice = best_choice();
     if (!std::isfinite(choice.seconds) || this->memory_is_bounded()) return too_much_memory;
-    return choice.seconds + worth_packing;
+    // The least that packing must gain.
+    return choice.seconds + (is_narrow_float_v<T> ? choice.seconds / 10 : 4e-7);
   }
   /// The seconds that packing the sparse operand is expected to take.
   double seconds_of_packing() const { return 5e-5 + 1e-10 * static_cast<double>(a().nnz()); }
@@ -201,7 +228,7 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
     const WindowsChoice choice = choice_of_plan();
     out << "  result: located, windows of " << choice.rows << " rows and panels of " << choice.columns
         << " columns by matrix instructions";
-    if (choice.loads != WindowLoads::to_registers) out << " from shared memory";
+    if (Configs::First::is_staged) out << " from shared memory";
     if (const int warps = choice.parts.most(); warps > 1)
       out << (choice.parts.windows[0] > 0 ? ", up to " : ", ") << warps << " warps each";
     if (!Product::epilogue_is_identity) out << ", the epilogue applied as they are stored";
@@ -256,6 +283,9 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
     fill_windows(space(), matrix, windows());
   }
 
+  /// Windows of 16-bit floats may be shared by their lengths, from 2^size_to_share steps on.
+  static constexpr int size_to_share = 3;
+
   /// The way in which the product is expected to be fastest, among those in which A does not take too much
   /// memory; if there are none, the one with the least memory.
   WindowsChoice best_choice() const {
@@ -268,18 +298,17 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
       const std::int64_t windows = ceil_div(m(), Config::rows);
       const auto try_parts = [&](const WindowParts& parts, std::int64_t most_of_warp) {
         WindowsChoice choice = WindowsChoice::of<Config>(parts);
-        choice.seconds = WindowsTimes::seconds(WindowsTimes::of<Config>(),
-                                               {parts, ceil_div(n(), Config::columns), steps, most_of_warp,
-                                                space().cuda_device_prop().multiProcessorCount});
+        choice.seconds =
+            Times::template seconds<Config>({parts, ceil_div(n(), Config::columns), steps, most_of_warp,
+                                             space().cuda_device_prop().multiProcessorCount});
         if (choice.seconds < best.seconds) best = choice;
       };
       for (const int warps : {1, 2, 4, 8})
         if (warps <= std::max<std::int64_t>(most, 1))
           try_parts(WindowParts::equal(warps, windows), ceil_div(most, warps));
-      if (Config::is_narrow && this->is_measured())
-        for (int size = 2; size <= 5 && most >> size > 0; ++size)
-          try_parts(counts_.parts_from(size, Config::rows, windows),
-                    std::max(ceil_div(most, WindowParts::most_warps), std::int64_t{1} << size));
+      if (is_narrow_float_v<T> && this->is_measured() && most >= std::int64_t{1} << size_to_share)
+        try_parts(counts_.parts_from(size_to_share, Config::rows, windows),
+                  std::max(ceil_div(most, WindowParts::most_warps), std::int64_t{1} << size_to_share));
     });
     return best;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file windows_config.hpp
-/// What a warp computes of a product by windows of rows (windows.hpp), and how B reaches its registers.
+/// What a warp computes at a time of a product by windows of rows (windows.hpp), and the memory it takes.
 #pragma once
 
 #include <algorithm>
@@ -15,25 +15,18 @@
 
 namespace sporos::gpu {
 
-/// How a warp reads rows of B.
-enum class WindowLoads {
-  to_registers,  ///< directly, in the order in which the instruction takes them
-  staged,        ///< to a ring in shared memory, past the L1 cache, from which they are loaded transposed
-  staged_by_l1   ///< the same through the L1 cache
-};
-
 /// What a warp computes at a time.
 /// @tparam T        the type of the values: double, half or bfloat16
 /// @tparam Rows     rows per window: 8, 16 or 32
-/// @tparam Columns  columns per panel: 16, 32, 64 or 128
-template <class T, int Rows, int Columns, WindowLoads Loads = WindowLoads::to_registers>
+/// @tparam Columns  columns per panel: 16, 32 or 64
+template <class T, int Rows, int Columns>
 struct WindowsConfig {
   using value_type = T;
   using Mma = WindowMma<T>;
   using Sum = typename Mma::Sum;
   static constexpr int rows = Rows, columns = Columns;
-  static constexpr WindowLoads loads = Loads;
-  static constexpr bool is_staged = Loads != WindowLoads::to_registers, is_narrow = sizeof(T) == 2;
+  /// Whether rows of B go by way of shared memory, where they are transposed.
+  static constexpr bool is_staged = is_narrow_float_v<T>;
   static constexpr int threads = 256, warps = threads / warp_size;
   static constexpr int row_tiles = Rows / Mma::n, column_tiles = Columns / Mma::m;
   static constexpr int sums = row_tiles * column_tiles * 4;  ///< per lane
@@ -51,13 +44,10 @@ struct WindowsConfig {
     return tile / pairs_of_piece * 8 * columns_of_piece + tile % pairs_of_piece * 2;
   }
 
-  /// How many steps are loaded to registers together, and whether the next ones are loaded while some are
-  /// multiplied: as many as fit.
-  static constexpr int buffers = is_narrow || Rows * Columns <= 512 ? 2 : 1;
-  static constexpr int steps_at_once = is_narrow                     ? (Columns == 32 ? 2 : 1)
-                                       : Columns == 16 && Rows <= 16 ? 2
-                                       : Rows == 8 && Columns == 32  ? 2
-                                                                     : 1;
+  /// Without shared memory: how many steps are loaded to registers together, and whether the next ones are
+  /// loaded while some are multiplied: as many as fit.
+  static constexpr int buffers = Rows * Columns <= 512 ? 2 : 1;
+  static constexpr int steps_at_once = (Columns == 16 && Rows <= 16) || (Rows == 8 && Columns == 32) ? 2 : 1;
 
   /// The ring of a warp: of each step 16 rows of B, in pieces of 16 bytes, and the values of the window.
   static constexpr int stages = 4;
@@ -73,8 +63,8 @@ struct WindowsConfig {
   }
 
   static_assert(sums * sizeof(Sum) <= 256, "sums and the rows of B on their way fit in the registers");
-  static_assert(!is_staged || (is_narrow && (Columns == 32 || Columns == 64)),
-                "only 16-bit floats are loaded transposed, from rows of 64 or 128 bytes");
+  static_assert(!is_staged || Columns == 32 || Columns == 64,
+                "rows of 64 or 128 bytes are loaded transposed");
 };
 
 /// The configurations that are compiled for values of a type; the first has the lowest windows and the
@@ -99,13 +89,6 @@ struct WindowsConfigsOf<double>
 template <class T>
   requires is_narrow_float_v<T>
 struct WindowsConfigsOf<T>
-    : WindowsConfigs<
-          WindowsConfig<T, 8, 32>, WindowsConfig<T, 8, 64>, WindowsConfig<T, 8, 128>,
-          WindowsConfig<T, 16, 32>, WindowsConfig<T, 16, 64>, WindowsConfig<T, 8, 32, WindowLoads::staged>,
-          WindowsConfig<T, 8, 64, WindowLoads::staged>, WindowsConfig<T, 16, 32, WindowLoads::staged>,
-          WindowsConfig<T, 16, 64, WindowLoads::staged>, WindowsConfig<T, 8, 32, WindowLoads::staged_by_l1>,
-          WindowsConfig<T, 8, 64, WindowLoads::staged_by_l1>,
-          WindowsConfig<T, 16, 32, WindowLoads::staged_by_l1>,
-          WindowsConfig<T, 16, 64, WindowLoads::staged_by_l1>> {};
+    : WindowsConfigs<WindowsConfig<T, 8, 32>, WindowsConfig<T, 8, 64>, WindowsConfig<T, 16, 32>> {};
 
 }  // namespace sporos::gpu

@@ -131,8 +131,8 @@ void expect_windows_of_every_shape(std::int64_t n) {
       parts.push_back(counts.parts_from(size, Config::rows, windows.windows));
     for (std::size_t way = 0; way < parts.size(); ++way)
       for (const bool accumulates : {false, true}) {
-        SCOPED_TRACE(text(Config::rows, " rows, ", Config::columns, " columns of ", n, ", loads ",
-                          static_cast<int>(Config::loads), ", parts ", way, ", ", accumulates));
+        SCOPED_TRACE(text(Config::rows, " rows, ", Config::columns, " columns of ", n, ", parts ", way, ", ",
+                          accumulates));
         const auto C = accumulates ? some.template copy_to<Cuda>() : poisoned<Out, DenseMatrix<>>({m, n});
         const auto epilogue = epilogue_of(assign(C(i, j), A(i, k) * device_B(k, j)));
         const gpu::WindowsProduct<Value, Out, std::remove_const_t<decltype(epilogue)>, View> product{
