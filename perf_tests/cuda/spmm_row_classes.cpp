@@ -178,11 +178,9 @@ void add_row_classes() {
                   [](const RowClass& in) { return SingleRowSpmm<half>(in.a, in.b, in.c); });
     add_contender("rows", input, columns, by_plan<gpu::SpmmByGroups>());
     if (are_cut) return;
-    add_contender("tca_8_segments_past_l1", input, columns, by_tuning<gpu::DotTuning{8, 4096, 2, false}>());
-    add_contender("tca_4_segments", input, columns, by_tuning<gpu::DotTuning{4, 4096, 2, true}>());
-    add_contender("tca_4_segments_2_kib", input, columns, by_tuning<gpu::DotTuning{4, 2048, 3, true}>());
-    add_contender("tca_4_segments_2_kib_4_blocks", input, columns,
-                  by_tuning<gpu::DotTuning{4, 2048, 4, true}>());
+    add_contender("tca_8_segments", input, columns, by_tuning<gpu::DotTuning{}>());
+    add_contender("tca_long_past_l1", input, columns, by_tuning<gpu::DotTuning{4, 4096, 2, false}>());
+    add_contender("tca_short_past_l1", input, columns, by_tuning<gpu::DotTuning{4, 2048, 4, false}>());
   };
   for (const Input& input : inputs)
     for (const std::int64_t columns : {32, 64, 128, 256}) add_all(input, columns, false);

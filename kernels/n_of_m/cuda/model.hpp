@@ -138,7 +138,7 @@ struct NmRowTimes {
 /// by which wide_units.hpp gets half of the bytes from the L2 cache that the copy engine does.
 inline constexpr double nm_cost_of_listed_row = 2;
 /// How much longer products of listed rows take than their parts say, compared with those of all rows: twelve
-/// products on an H200 (cuda_n_of_m_packing_h200.json).
+/// products on an H200 (cuda_n_of_m_h200.json).
 inline constexpr double nm_wait_for_listed_rows = 1.2;
 
 /// What part of the rows of the dense factor blocks with tiles of `columns` columns copy if rows are listed,

@@ -76,7 +76,8 @@ struct SpmmByDotProducts {
     template <class B>
     static Index lay_out(const Kokkos::Cuda& space, Layout& layout, std::int64_t rows, std::int64_t columns,
                          std::int64_t nonzeros) {
-      return {RowWarps::lay_out(space, layout, rows, nonzeros, DotDealing::of<B>(columns, tuning))};
+      return {RowWarps::lay_out(space, layout, rows, nonzeros,
+                                DotDealing::of<B>(columns, tuning<B>(rows, nonzeros, columns)))};
     }
     template <class Position>
     void find(const Kokkos::Cuda& space, const Position* positions, std::int64_t rows,
@@ -92,7 +93,19 @@ struct SpmmByDotProducts {
 
   static constexpr bool deals_rows = false;
 
-  static constexpr DotTuning tuning{};
+  /// For short rows and narrow results, which wait for what they gather: small buffers and many warps. For
+  /// others, more columns at a time. Steps of eight segments, the paper's, are slower than those of four
+  /// (cuda_spmm_classes_h200.json).
+  static constexpr DotTuning for_short_rows{.most_segments = 4, .buffer_bytes = 2048, .blocks = 4},
+      for_long_rows{.most_segments = 4, .buffer_bytes = 4096, .blocks = 2};
+  template <class B>
+  static bool has_short_rows(std::int64_t rows, std::int64_t nonzeros, std::int64_t columns) {
+    return nonzeros <= 16 * rows || columns * static_cast<std::int64_t>(sizeof(B)) <= 64;
+  }
+  template <class B>
+  static const DotTuning& tuning(std::int64_t rows, std::int64_t nonzeros, std::int64_t columns) {
+    return has_short_rows<B>(rows, nonzeros, columns) ? for_short_rows : for_long_rows;
+  }
 
   /// Rows are cut if their warps would gather for longer than others, which is after 8 steps, or earlier if
   /// there are too few to occupy the GPU: then at what each of all warps that run at once would multiply, but
@@ -101,7 +114,9 @@ struct SpmmByDotProducts {
   static RowsShape shape(const A& a, std::int64_t columns, const B* b, const Out* c, int multiprocessors,
                          std::int64_t, bool) {
     constexpr int pack = widest_pack<B>;
-    constexpr std::int64_t step = 8 * tuning.most_segments, longest = 512;
+    constexpr std::int64_t longest = 512;
+    const DotTuning& tuning = SpmmByDotProducts::tuning<B>(a.rows, a.nonzeros, columns);
+    const std::int64_t step = std::int64_t{8} * tuning.most_segments;
     RowsShape out;
     out.lanes = 8;
     out.panels = ceil_div(columns, pack);
@@ -118,7 +133,11 @@ struct SpmmByDotProducts {
   template <class Product>
   static void multiply(const Kokkos::Cuda& space, const Product& in, const Index& index,
                        std::int64_t pieces) {
-    spmm_dot_products<tuning>(space, in, index.warps, pieces);
+    using B = std::remove_cvref_t<decltype(*in.b)>;
+    if (has_short_rows<B>(in.a.rows, in.a.nonzeros, in.columns))
+      spmm_dot_products<for_short_rows>(space, in, index.warps, pieces);
+    else
+      spmm_dot_products<for_long_rows>(space, in, index.warps, pieces);
   }
   static void explain(std::ostream& out, const RowsShape&) {
     out << "a row of up to 8, 16, 32 or more nonzeros by up to 1, 2, 4 or 8 warps, an empty one by none";
