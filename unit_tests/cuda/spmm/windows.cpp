@@ -226,6 +226,23 @@ TEST(CudaSpmm, ProductsOfDoublesThatShareColumnsAreComputedOnTensorCores) {
   EXPECT_NE(kernel(statement.on(bounded)), gpu::SpmmByWindows::name);
 }
 
+/// Sixteen neighbouring rows share columns, of which each is in a tile of its own; or rows share none.
+TEST(CudaSpmm, ProductsOfHalfsThatShareColumnsAreComputedByWindows) {
+  const std::int64_t rows = 4096, inner = 8192, of_row = 64;
+  const auto kernel = [&](std::int64_t rows_that_share) {
+    Entries<half, 2> entries({rows, inner}, rows * of_row);
+    for (std::int64_t row = 0; row < rows; ++row)
+      for (std::int64_t at = 0; at < of_row; ++at)
+        entries.set(row * of_row + at, {row, at * (inner / of_row) + row / rows_that_share * 7 % 128},
+                    half(1.0F));
+    const auto A = assemble<IntCsr>(entries).copy_to<Cuda>();
+    const Tensor<half, DenseMatrix<>, Cuda> B({inner, 256}), C({rows, 256});
+    return std::string(plan(assign(C(i, j), A(i, k) * B(k, j)).with_constant_operands()).candidate());
+  };
+  EXPECT_EQ(kernel(16), gpu::SpmmByWindows::name);
+  EXPECT_NE(kernel(1), gpu::SpmmByWindows::name);
+}
+
 TEST(CudaSpmm, WindowsTakeNoMoreMemoryThanEstimated) {
   expect_within_estimates<gpu::SpmmByWindows, double>();
   expect_within_estimates<gpu::SpmmByWindows, half>();
