@@ -29,6 +29,13 @@ struct MmaM16N8K16 {
     return {lane / 4 + r / 2 * 8, lane % 4 * 2 + r % 2};
   }
 
+  /// The k at which an instruction sums element `at` of 16, if each of four neighbouring lanes holds four
+  /// that are neighbours: element `half` of a lane's register r of b is then element lane % 4 * 4 + r * 2 +
+  /// half.
+  KOKKOS_INLINE_FUNCTION static constexpr int k_of_neighbours(int at) {
+    return at / 4 * 2 + at % 2 + at / 2 % 2 * 8;
+  }
+
   /// For an a stored by columns, with 16 bytes for each 8 rows of a column: the column, of 16, and the half
   /// of the 16 rows whose address a lane gives to `load_matrices_transposed`.
   KOKKOS_INLINE_FUNCTION static constexpr int column_of_address(int lane) { return lane % 8 + lane / 16 * 8; }

@@ -3,8 +3,8 @@
 /// Products of a sparse matrix in CSR and a dense one of 32 to 512 columns, as a plan of the statement
 /// computes them, beside cuSPARSE's algorithms for CSR, each preprocessed, and, for 16-bit types, beside
 /// cuBLAS with the sparse matrix stored dense; layers, Y(i, j) = X(i, k) W(j, k), of as many rows of X; and
-/// products with the transpose, C(i, j) = A(k, i) B(k, j), as of the backward pass of a layer: by a plan whose
-/// sparse values are constant (`sporos`) or not (`sporos_values`), by a statement without a plan
+/// products with the transpose, C(i, j) = A(k, i) B(k, j), as of the backward pass of a layer: by a plan
+/// whose sparse values are constant (`sporos`) or not (`sporos_values`), by a statement without a plan
 /// (`sporos_statement`, which is started anew each time), and by a plan of the transpose stored beforehand
 /// (`sporos_stored`).
 ///
@@ -303,7 +303,7 @@ void add_product(const Input& input, std::int64_t columns) {
       add_contender("sporos_tiles", std::type_identity<gpu::SpmmOnTensorCores>{});
     if constexpr (std::is_same_v<Value, float>)
       add_contender("sporos_split_tiles", std::type_identity<gpu::SpmmBySplitTiles>{});
-    if constexpr (std::is_same_v<Value, double>)
+    if constexpr (std::is_same_v<Value, double> || is_narrow_float_v<Value>)
       add_contender("sporos_windows", std::type_identity<gpu::SpmmByWindows>{});
     // Beside the others in another precision: floats are multiplied in tf32.
     if constexpr (sizeof(Value) <= 4)

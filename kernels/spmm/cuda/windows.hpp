@@ -1,70 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file windows.hpp
-/// The product of a sparse matrix of doubles and a dense one on tensor cores, by windows of 8, 16 or 32 rows
-/// and their distinct columns (window_values.hpp): a row of B is read once for all rows of a window.
+/// The product of a sparse matrix and a dense one on tensor cores, by windows of 8, 16 or 32 rows and their
+/// distinct columns (window_values.hpp): a row of B is read once for all rows of a window.
 ///
-/// An instruction m16n8k8 multiplies 16 columns of B by 8 rows of a window, so C is computed transposed. B
-/// goes from memory directly to the registers from which the instruction takes it: a lane reads two
-/// neighbours of a row, and the columns of C that it computes are in the same order. A warp computes the rows
-/// of a window in a panel of columns, or one of several parts of their sums, which the warps of a block then
-/// add in order.
+/// An instruction (window_mma.hpp) multiplies 16 columns of B by 8 rows of a window, so C is computed
+/// transposed. Doubles of B go from memory directly to the registers from which the instruction takes them: a
+/// lane reads two neighbours of a row, and the columns of C that it computes are in the same order. 16-bit
+/// floats go by way of shared memory (window_stages.hpp). A warp computes the rows of a window in a panel of
+/// columns, or one of several parts of their sums, which the warps of a block then add in order.
 ///
 /// A zero times an infinity is NaN. So results that are not finite are computed again, from the nonzeros of
 /// their row alone.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
 #include "../../cuda/launch.hpp"
 #include "../../cuda/mma.hpp"
-#include "../../cuda/mma_traits.hpp"
+#include "../../cuda/tiled_product.hpp"
 #include "../../cuda/warp.hpp"
-#include "../../cuda/wgmma_tile.hpp"
 #include "sum_of_nonzeros.hpp"
+#include "window_stages.hpp"
 #include "window_values.hpp"
+#include "windows_config.hpp"
 
 namespace sporos::gpu {
 
-/// What a warp computes at a time.
-/// @tparam Rows     rows per window
-/// @tparam Columns  columns per panel: 16, 32 or 64
-template <int Rows, int Columns>
-struct WindowsConfig {
-  static constexpr int rows = Rows, columns = Columns;
-  static constexpr int threads = 256, warps = threads / warp_size;
-  static constexpr int row_tiles = Rows / MmaM16N8K8::n, column_tiles = Columns / MmaM16N8K8::m;
-  /// How many steps are loaded together, and whether the next ones are loaded while some are multiplied: as
-  /// many as fit in the registers.
-  static constexpr int buffers = Rows * Columns <= 512 ? 2 : 1;
-  static constexpr int steps_at_once = Columns == 16 && Rows <= 16 ? 2 : Rows == 8 && Columns == 32 ? 2 : 1;
-  static constexpr int sums = row_tiles * column_tiles * 4;  ///< per lane
-  static constexpr int blocks = 2;                           ///< at least this many per multiprocessor
-  static constexpr int shared_bytes = warps / 2 * warp_size * sums * 8;  ///< used if warps share a window
-  static_assert(ValueWindows::columns == MmaM16N8K8::k, "a step is what an instruction sums over");
-  static_assert(sums <= 32, "sums and the rows of B on their way fit in the registers");
-};
-
 /// D = f(A B) for A packed as windows.
+/// @tparam T  the type of the values of A and B
 /// @tparam A  the type of A, a CsrView
-template <class E, class A>
-struct WindowsProduct : TiledProduct<double, E> {
-  ValueWindows windows;
+template <class T, class Out, class E, class A>
+struct WindowsProduct : TiledProduct<Out, E> {
+  ValueWindows<T> windows;
   A a;
-  const double* b = nullptr;  ///< [k, n], rows at multiples of 16 bytes
-  std::int64_t stride = 0;    ///< elements from one row of B to the next
-  bool has_packs = false;     ///< whether two neighbouring elements of D can be written at once
+  const T* b = nullptr;     ///< [k, n], rows at multiples of 16 bytes
+  std::int64_t stride = 0;  ///< elements from one row of B to the next
+  bool has_packs = false;   ///< whether rows of D begin and end at multiples of 16 bytes
+  WindowParts parts;
 };
 
 namespace detail {
 
-/// Some steps of a window, as loaded from memory.
+/// The largest finite sum.
+template <class Sum>
+inline constexpr Sum largest_sum = std::numeric_limits<Sum>::max();
+
+/// Some steps of a window of doubles, as loaded from memory.
 template <class Config>
 struct WindowSteps {
   double2 of_a[Config::steps_at_once][Config::row_tiles];          ///< [rows, 8] per step
   double2 of_b[Config::steps_at_once][2][Config::column_tiles]{};  ///< [8, columns] per step
 };
 
-/// One warp's part of a window in a panel: the steps [begin, end).
+/// One warp's part of a window of doubles in a panel: the steps [begin, end).
 template <class Config, class Product>
 class WindowPart {
   static constexpr int ahead = Config::steps_at_once;
@@ -80,7 +71,7 @@ class WindowPart {
         lane_bytes_(static_cast<std::uint32_t>(column * 8)) {
 #pragma unroll
     for (int tile = 0; tile < Config::column_tiles; ++tile)
-      is_column_[tile] = static_cast<int>(column) + tile * MmaM16N8K8::m < static_cast<int>(product.n);
+      is_column_[tile] = static_cast<int>(column) + tile * Config::Mma::m < static_cast<int>(product.n);
   }
 
   /// Adds the products of these steps, if there are any, to the sums of this lane.
@@ -137,7 +128,7 @@ class WindowPart {
         for (int tile = 0; tile < Config::column_tiles; ++tile)
           if (is_column_[tile])
             to.of_b[s][which][tile] =
-                __ldg(reinterpret_cast<const double2*>(b + at[which] + tile * MmaM16N8K8::m * 8));
+                __ldg(reinterpret_cast<const double2*>(b + at[which] + tile * Config::Mma::m * 8));
 #pragma unroll
       for (int tile = 0; tile < Config::row_tiles; ++tile)
         to.of_a[s][tile] = __ldg(reinterpret_cast<const double2*>(values + of_step + tile * warp_size * 16));
@@ -154,8 +145,8 @@ class WindowPart {
 #pragma unroll
           for (int tile = 0; tile < Config::column_tiles; ++tile) {
             const double2 &first = steps.of_b[s][0][tile], &second = steps.of_b[s][1][tile];
-            ptx::mma_m16n8k8(sums[row_tile][tile], {first.x, first.y, second.x, second.y},
-                             steps.of_a[s][row_tile].x, steps.of_a[s][row_tile].y);
+            Config::Mma::multiply(sums[row_tile][tile], {first.x, first.y, second.x, second.y},
+                                  steps.of_a[s][row_tile]);
           }
   }
 
@@ -166,65 +157,127 @@ class WindowPart {
   int2 columns_[Config::buffers][ahead];  ///< columns of A that this lane reads next
 };
 
-/// Stores D(row, column) and D(row, column + 1), computed from their sums.
-template <class Product>
-__device__ __forceinline__ void store_two_sums(const Product& product, std::int64_t row, std::int64_t column,
-                                               double first, double second) {
-  double values[2] = {first, second};
-  double* const to = product.d + row * product.n + column;
+/// Stores neighbouring elements by one instruction, which the compiler would divide otherwise.
+template <class Out, class Sum, int Count>
+__device__ __forceinline__ void store_at_once(Out* to, const Sum (&values)[Count]) {
+  constexpr int count = Count * static_cast<int>(sizeof(Out)) / 4;
+  std::uint32_t words[count];
+  if constexpr (is_narrow_float_v<Out>) {
 #pragma unroll
-  for (int e = 0; e < 2; ++e) {
-    if (column + e >= product.n) break;
-    values[e] = product.epilogue(values[e], row, column + e);
-    if (product.accumulates) values[e] += to[e];
-    if (!product.has_packs) to[e] = values[e];
+    for (int w = 0; w < count; ++w) words[w] = narrowed<Out>(values[w * 2], values[w * 2 + 1]);
+  } else {
+    memcpy(words, values, sizeof words);
   }
-  if (product.has_packs) *reinterpret_cast<double2*>(to) = make_double2(values[0], values[1]);
+  if constexpr (count == 4)
+    __stwb(reinterpret_cast<uint4*>(to), make_uint4(words[0], words[1], words[2], words[3]));
+  else if constexpr (count == 2)
+    __stwb(reinterpret_cast<uint2*>(to), make_uint2(words[0], words[1]));
+  else
+    __stwb(reinterpret_cast<unsigned*>(to), words[0]);
+}
+
+/// Stores neighbouring elements of D, computed from their sums.
+template <class Product, class Sum, int Count>
+__device__ __forceinline__ void store_window_sums(const Product& product, std::int64_t row,
+                                                  std::int64_t column, const Pack<Sum, Count>& sums) {
+  using Out = typename Product::value_type;
+  constexpr int at_once = std::min(Count, 16 / static_cast<int>(sizeof(Out)));
+  Out* const to = product.d + row * product.n + column;
+  if (product.has_packs) {
+#pragma unroll
+    for (int first = 0; first < Count; first += at_once) {
+      if (column + first >= product.n) break;
+      Sum values[at_once];
+#pragma unroll
+      for (int e = 0; e < at_once; ++e)
+        values[e] = product.epilogue(sums.at[first + e], row, column + first + e);
+      if (product.accumulates) {
+        const auto before = load_words(reinterpret_cast<const Pack<Out, at_once>*>(to + first),
+                                       [](const auto* word) { return *word; });
+#pragma unroll
+        for (int e = 0; e < at_once; ++e) values[e] += static_cast<Sum>(before.at[e]);
+      }
+      store_at_once(to + first, values);
+    }
+  } else {
+#pragma unroll
+    for (int e = 0; e < Count; ++e) {
+      if (column + e >= product.n) break;
+      Sum value = product.epilogue(sums.at[e], row, column + e);
+      if (product.accumulates) value += static_cast<Sum>(to[e]);
+      to[e] = static_cast<Out>(value);
+    }
+  }
 }
 
 /// Computes this lane's part of a window and a panel again, from nonzeros alone.
 template <class Config, class Product>
 __device__ __noinline__ void store_from_nonzeros(const Product& product, std::int64_t first_row,
                                                  std::int64_t first_column) {
+  using Sum = typename Config::Sum;
+  constexpr int columns = Config::columns_of_piece;
 #pragma unroll 1
   for (int r = 0; r < Config::row_tiles * 2; ++r) {
-    const std::int64_t row = first_row + r / 2 * MmaM16N8K8::n + r % 2;
+    const std::int64_t row = first_row + r / 2 * Config::Mma::n + r % 2;
     if (row >= product.m) break;
 #pragma unroll 1
-    for (std::int64_t column = first_column; column < first_column + Config::columns && column < product.n;
-         column += MmaM16N8K8::m)
-      store_two_sums(product, row, column, sum_of_nonzeros<double>(product, row, column),
-                     column + 1 < product.n ? sum_of_nonzeros<double>(product, row, column + 1) : 0);
+    for (int piece = 0; piece < Config::pieces; ++piece) {
+      const std::int64_t column = first_column + piece * 8 * columns;
+      Pack<Sum, columns> sums{};
+      for (int e = 0; e < columns && column + e < product.n; ++e)
+        sums.at[e] = sum_of_nonzeros<Sum>(product, row, column + e);
+      store_window_sums(product, row, column, sums);
+    }
   }
 }
 
-/// A block computes windows in a panel of columns, each with `parts` warps.
+/// A block computes windows in a panel of columns, each with so many warps as share it.
 template <class Config, class Product>
-__global__ __launch_bounds__(Config::threads,
-                             Config::blocks) void spmm_windows_kernel(const __grid_constant__ Product product,
-                                                                      int parts) {
+__global__ __launch_bounds__(Config::threads, Config::blocks) void spmm_windows_kernel(
+    const __grid_constant__ Product product) {
+  using Sum = typename Config::Sum;
+  using Some = Pack<Sum, 16 / static_cast<int>(sizeof(Sum))>;
+  constexpr int at_once = 16 / static_cast<int>(sizeof(Sum));
   extern __shared__ char memory[];
-  const int warp = static_cast<int>(threadIdx.x) / warp_size, part = warp % parts;
+  const int warp = static_cast<int>(threadIdx.x) / warp_size;
   // Blocks that start one after another compute panels of the same windows, which are then read from memory
   // only once.
   const auto panels = static_cast<unsigned>((product.n + Config::columns - 1) / Config::columns);
   const unsigned panel = blockIdx.x % panels;
-  const std::int64_t at = std::int64_t{blockIdx.x / panels} * (Config::warps / parts) + warp / parts;
-  const bool is_there = at < product.windows.windows;
-  const std::int64_t column = std::int64_t{panel} * Config::columns + MmaM16N8K8::row(lane_id()) * 2;
-  double sums[Config::row_tiles][Config::column_tiles][4] = {};
+  int block = static_cast<int>(blockIdx.x / panels);
+  int first_window = 0, bits = WindowParts::classes - 1;  // 2^bits warps share a window of this block
+#pragma unroll 1
+  for (; bits > 0; --bits) {
+    const int windows = product.parts.windows[bits];
+    const int blocks = (windows + (Config::warps >> bits) - 1) >> (WindowParts::classes - 1 - bits);
+    if (block < blocks) break;
+    block -= blocks;
+    first_window += windows;
+  }
+  const int parts = 1 << bits, part = warp & (parts - 1);
+  const int in_class = block * (Config::warps >> bits) + (warp >> bits);
+  const bool is_there = in_class < product.parts.windows[bits];
+  const std::int64_t first_column = std::int64_t{panel} * Config::columns;
+  const std::int64_t column = first_column + Config::column_of_lane(lane_id());
+  Sum sums[Config::row_tiles][Config::column_tiles][4] = {};
   RowPlace window{};
   if (is_there) {
-    window = load_place(product.windows.places + at);
+    window = load_place(product.windows.places + first_window + in_class);
     const int steps = window.end - window.begin;
-    WindowPart<Config, Product>(product, column, window.begin + steps * part / parts,
-                                window.begin + steps * (part + 1) / parts)
-        .multiply(sums);
+    const int begin = window.begin + (steps * part >> bits),
+              end = window.begin + (steps * (part + 1) >> bits);
+    if constexpr (Config::is_staged)
+      StagedWindowPart<Config, Product>(
+          product, first_column, begin, end,
+          ptx::shared_address(memory) + static_cast<std::uint32_t>(warp * Config::ring_bytes))
+          .multiply(sums);
+    else
+      WindowPart<Config, Product>(product, column, begin, end).multiply(sums);
   }
   // The upper half of the parts gives its sums to the lower half, until one part is left.
   for (int half = parts / 2; half > 0; half /= 2) {
-    const int place = warp / parts * half + part % half;
-    double2* const to = reinterpret_cast<double2*>(memory) + place * warp_size * Config::sums / 2 + lane_id();
+    const int place = (warp >> bits) * half + (part & (half - 1));
+    Some* const to = reinterpret_cast<Some*>(memory) + place * warp_size * Config::sums / at_once + lane_id();
     __syncthreads();
     int number = 0;
     if (part >= half && part < 2 * half)
@@ -233,7 +286,12 @@ __global__ __launch_bounds__(Config::threads,
 #pragma unroll
         for (auto& tile : of_row)
 #pragma unroll
-          for (int r = 0; r < 4; r += 2) to[number++ * warp_size] = make_double2(tile[r], tile[r + 1]);
+          for (int r = 0; r < 4; r += at_once) {
+            Some some;
+#pragma unroll
+            for (int e = 0; e < at_once; ++e) some.at[e] = tile[r + e];
+            to[number++ * warp_size] = some;
+          }
     __syncthreads();
     number = 0;
     if (part < half)
@@ -242,35 +300,44 @@ __global__ __launch_bounds__(Config::threads,
 #pragma unroll
         for (auto& tile : of_row)
 #pragma unroll
-          for (int r = 0; r < 4; r += 2) {
-            const double2 more = to[number++ * warp_size];
-            tile[r] += more.x;
-            tile[r + 1] += more.y;
+          for (int r = 0; r < 4; r += at_once) {
+            const Some more = to[number++ * warp_size];
+#pragma unroll
+            for (int e = 0; e < at_once; ++e) tile[r + e] += more.at[e];
           }
   }
+  if constexpr (Config::is_staged)
+    if (parts > 1) __syncthreads();  // before sums are written to where others still read theirs
   if (!is_there || part > 0) return;
+  if constexpr (Config::is_staged)
+    reorder_sums<Config>(reinterpret_cast<float*>(memory + warp * Config::ring_bytes), sums);
   const std::int64_t first_row = std::int64_t{window.row} * Config::rows + lane_id() % 4 * 2;
   bool are_finite = true;
 #pragma unroll
   for (int tile = 0; tile < Config::column_tiles; ++tile)
-    if (column + tile * MmaM16N8K8::m < product.n)
+    if (column + Config::column_of_pair(tile) < product.n)
 #pragma unroll
       for (auto& of_row : sums)
 #pragma unroll
-        for (const double sum : of_row[tile])
-          are_finite = are_finite && ::fabs(sum) <= 1.7976931348623157e308;
+        for (const Sum sum : of_row[tile]) are_finite = are_finite && ::fabs(sum) <= largest_sum<Sum>;
   if (!are_finite) return store_from_nonzeros<Config>(product, first_row, column);
 #pragma unroll
   for (int row_tile = 0; row_tile < Config::row_tiles; ++row_tile)
 #pragma unroll
     for (int e = 0; e < 2; ++e) {
-      const std::int64_t row = first_row + row_tile * MmaM16N8K8::n + e;
+      const std::int64_t row = first_row + row_tile * Config::Mma::n + e;
       if (row >= product.m) continue;
 #pragma unroll
-      for (int tile = 0; tile < Config::column_tiles; ++tile) {
-        const auto& d = sums[row_tile][tile];
-        if (column + tile * MmaM16N8K8::m < product.n)
-          store_two_sums(product, row, column + tile * MmaM16N8K8::m, d[e], d[2 + e]);
+      for (int piece = 0; piece < Config::pieces; ++piece) {
+        Pack<Sum, Config::columns_of_piece> of_piece;
+#pragma unroll
+        for (int pair = 0; pair < Config::pairs_of_piece; ++pair) {
+          const auto& d = sums[row_tile][piece * Config::pairs_of_piece + pair];
+          of_piece.at[pair * 2] = d[e];
+          of_piece.at[pair * 2 + 1] = d[2 + e];
+        }
+        const std::int64_t first = column + Config::column_of_pair(piece * Config::pairs_of_piece);
+        if (first < product.n) store_window_sums(product, row, first, of_piece);
       }
     }
 }
@@ -278,13 +345,12 @@ __global__ __launch_bounds__(Config::threads,
 }  // namespace detail
 
 /// D = f(A B) or D += f(A B), in the order of the stream of `space`.
-/// @param parts  warps that share a window: 1, 2, 4 or 8
 template <class Config, class Product>
-void spmm_windows(const Kokkos::Cuda& space, const Product& product, int parts) {
-  launch(
-      space, "sporos::spmm_windows", &detail::spmm_windows_kernel<Config, Product>,
-      Grid(ceil_div(product.windows.windows * parts, Config::warps) * ceil_div(product.n, Config::columns)),
-      Config::threads, parts > 1 ? Config::shared_bytes : 0, product, parts);
+void spmm_windows(const Kokkos::Cuda& space, const Product& product) {
+  static_assert(Config::warps == WindowParts::most_warps);
+  launch(space, "sporos::spmm_windows", &detail::spmm_windows_kernel<Config, Product>,
+         Grid(product.parts.blocks() * ceil_div(product.n, Config::columns)), Config::threads,
+         Config::shared_bytes(product.parts.most()), product);
 }
 
 }  // namespace sporos::gpu

@@ -32,6 +32,7 @@ void with_each_kernel(const Work& work) {
   one.template operator()<gpu::SpmmOnTensorCores, half, float>();
   one.template operator()<gpu::SpmmBySplitTiles, float, float>();
   one.template operator()<gpu::SpmmByWindows, double, double>();
+  one.template operator()<gpu::SpmmByWindows, half, float>();
   one.template operator()<gpu::SpmmByCublas, half, float>();
   one.template operator()<gpu::SpmmByCublas, double, double>();
 }

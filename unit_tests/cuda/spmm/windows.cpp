@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file windows.cpp
-/// Products of doubles on tensor cores, by windows of rows: against sums in double.
+/// Products of doubles and 16-bit floats on tensor cores, by windows of rows: against sums in double.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <sporos/sporos.hpp>
 #include <string>
+#include <tuple>
 #include <type_traits>
+#include <vector>
 
 #include "products.hpp"
 
@@ -24,58 +28,186 @@ TEST(CudaSpmm, OfWindowsOfDoubles) {
   expect_products_by_tiles<gpu::SpmmByWindows, double, double, CSR<>, true, DenseMatrix<>>();
 }
 
-/// Windows of each height in panels of each width, by every number of warps.
-TEST(CudaSpmm, WindowsOfEveryShape) {
-  const std::int64_t m = 203, n = 90, inner = 700;
-  const auto dense_A = thinned<double>({m, inner}, 30, 1);
-  for (std::int64_t row = 64; row < 96; ++row)  // an empty window of each height
-    for (std::int64_t column = 0; column < inner; ++column) dense_A.values()(row * inner + column) = 0;
-  const auto A = convert<IntCsr>(dense_A).copy_to<Cuda>();
-  const auto B = random_dense<double, DenseMatrix<>>({inner, n}, 2);
-  const auto device_B = B.copy_to<Cuda>();
+TEST(CudaSpmm, OfWindowsOfHalfs) {
+  expect_products_by_tiles<gpu::SpmmByWindows, half, half, IntCsr, false, DenseMatrix<>>();
+  expect_products_by_tiles<gpu::SpmmByWindows, bfloat16, float, CSC<>, false, DenseMatrix<ColumnMajor>>();
+  expect_products_by_tiles<gpu::SpmmByWindows, half, bfloat16, CSR<>, true, DenseMatrix<>>();
+}
+
+/// A product of two matrices in double, and how far sums in another type may be off.
+/// @tparam Value, Out  the types of the operands and of the result
+template <class Value, class Out>
+struct BoundedProduct {
+  std::int64_t n;
+  std::vector<double> sums, bounds;  ///< [m, n]
+
+  BoundedProduct(const Tensor<Value, DenseMatrix<>>& a, const Tensor<Value, DenseMatrix<>>& b)
+      : n(b.extent(1)),
+        sums(static_cast<std::size_t>(a.extent(0) * n)),
+        bounds(static_cast<std::size_t>(a.extent(0) * n), 1e-7) {
+    const std::int64_t inner = a.extent(1);
+    for (std::int64_t entry = 0; entry < a.nnz(); ++entry) {
+      const double of_a = static_cast<accumulate_t<Value>>(a.values()(entry));
+      if (of_a == 0) continue;
+      for (std::int64_t column = 0; column < n; ++column) {
+        const double of_b = static_cast<accumulate_t<Value>>(b.values()(entry % inner * n + column));
+        const auto at = static_cast<std::size_t>(entry / inner * n + column);
+        sums[at] += of_a * of_b;
+        bounds[at] +=
+            static_cast<double>(inner) * 2 * rounding<accumulate_t<Value>>() * std::abs(of_a * of_b);
+      }
+    }
+  }
+  /// Whether an element is this product, added to `before`.
+  bool is_near(std::int64_t row, std::int64_t column, Out element, Out before) const {
+    const auto at = static_cast<std::size_t>(row * n + column);
+    const double exact = sums[at] + static_cast<double>(static_cast<accumulate_t<Out>>(before));
+    const double bound = bounds[at] + 2 * rounding<accumulate_t<Value>>() * std::abs(exact) +
+                         rounding<Out>() * (std::abs(exact) + bounds[at]);
+    return std::abs(static_cast<double>(static_cast<accumulate_t<Out>>(element)) - exact) <= bound;
+  }
+};
+
+/// A matrix with windows of which some are empty, some have empty rows, and one has a full row; and its
+/// products, by each configuration and by every number of warps a window, also by more where it is longer,
+/// into what was not a number or added to it. One row alone is multiplied by infinities and NaNs.
+template <class Value, class Out>
+void expect_windows_of_every_shape(std::int64_t n) {
+  using View = gpu::CsrView<const Value, const std::int32_t, const std::int32_t>;
+  const std::int64_t m = 203, inner = 700, row_of_infinities = 51, row_of_infinity = 13, row_of_nan = 14;
+  const auto dense_A = thinned<Value>({m, inner}, 30, 1);
+  const auto B = random_dense<Value, DenseMatrix<>>({inner, n}, 2);
+  const auto set_row = [&](std::int64_t row, Value to) {
+    for (std::int64_t column = 0; column < inner; ++column) dense_A.values()(row * inner + column) = to;
+  };
+  for (std::int64_t row = 64; row < 96; ++row) set_row(row, Value{});  // an empty window of each height
+  for (std::int64_t row = 100; row < 112; row += 3) set_row(row, Value{});
+  set_row(130, Value(0.5F));
+  for (std::int64_t row = 0; row < m; ++row)
+    for (const std::int64_t column : {row_of_infinity, row_of_nan})
+      dense_A.values()(row * inner + column) = Value{};
+  const BoundedProduct<Value, Out> expected(dense_A, B);
+  for (const std::int64_t column : {row_of_infinity, row_of_nan})
+    dense_A.values()(row_of_infinities * inner + column) = Value(1.0F);
+  for (std::int64_t column = 0; column < n; ++column)
+    B.values()((column % 2 == 0 ? row_of_infinity : row_of_nan) * n + column) = Value(
+        column % 2 == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN());
+  const auto is_right = [&](std::int64_t row, std::int64_t column, Out element, Out before) {
+    if (row != row_of_infinities) return expected.is_near(row, column, element, before);
+    const auto value = static_cast<double>(static_cast<accumulate_t<Out>>(element));
+    return column % 2 == 0 ? value == std::numeric_limits<double>::infinity() : std::isnan(value);
+  };
+  // Rows of B begin at multiples of 16 bytes, and further apart than they are long.
+  const std::int64_t stride = (n + 15) / 8 * 8;
+  const Tensor<Value, DenseMatrix<>> strided_B({inner, stride});
+  for (std::int64_t row = 0; row < inner; ++row)
+    for (std::int64_t column = 0; column < n; ++column)
+      strided_B.values()(row * stride + column) = B.values()(row * n + column);
+  const auto device_strided_B = strided_B.template copy_to<Cuda>();
+  const auto device_B = B.template copy_to<Cuda>();
+  const auto A = convert<IntCsr>(dense_A).template copy_to<Cuda>();
   const Kokkos::Cuda space;
-  const auto& columns = A.level<1>();
-  using View = gpu::CsrView<const double, const std::int32_t, const std::int32_t>;
+  const auto& columns = A.template level<1>();
   const View view{m, inner, A.nnz(), columns.positions.data(), columns.coordinates.data(), A.values().data()};
   const Array<gpu::ValueWindowCounts, gpu::Memory> of_counts("counts", 1);
   const auto counts = gpu::count_window_steps(space, view, of_counts.data());
-  for (const int rows : gpu::ValueWindows::heights) {
-    const int steps = counts.steps[gpu::ValueWindowCounts::of(rows)];
-    EXPECT_GE(static_cast<std::int64_t>(steps) * rows * gpu::ValueWindows::columns, A.nnz());
-    gpu::ValueWindows windows = gpu::ValueWindows::of(rows, m);
-    const auto size = [](std::int64_t count) { return static_cast<std::size_t>(count); };
-    const Array<double, gpu::Memory> values("values", size(std::int64_t{steps} * rows * 8));
-    const Array<std::int32_t, gpu::Memory> of_steps("columns", size(std::int64_t{steps} * 8)),
-        first("first", size(windows.windows + 1));
-    const Array<gpu::RowPlace, gpu::Memory> places("places", size(windows.windows));
-    gpu::Layout layout;
-    gpu::WindowPacking::lay_out(space, layout, windows.windows);
-    const Array<char, gpu::Memory> memory("packing", size(layout.bytes()));
-    gpu::Layout of_packing(memory.data());
-    windows.values = values.data();
-    windows.column = of_steps.data();
-    windows.first = first.data();
-    windows.places = places.data();
-    gpu::pack_windows(space, view, windows, gpu::WindowPacking::lay_out(space, of_packing, windows.windows));
-    for (const int wide : {16, 32, 64})
-      for (const int parts : {1, 2, 4, 8}) {
-        if (!gpu::WindowsChoice::is_there(rows, wide)) continue;
-        SCOPED_TRACE(text(rows, " rows, ", wide, " columns, ", parts, " parts"));
-        const auto C = poisoned<double, DenseMatrix<>>({m, n});
+  const auto some = random_dense<Out, DenseMatrix<>>({m, n}, 3);
+  gpu::WindowsConfigsOf<Value>::for_each([&]<class Config>(std::type_identity<Config>) {
+    const std::int64_t steps = counts.steps[gpu::ValueWindowCounts::of(Config::rows)];
+    EXPECT_GE(steps * Config::rows * Config::Mma::k, A.nnz());
+    const auto lay_out = [&](char* at) {
+      gpu::Layout layout(at);
+      const auto windows = gpu::ValueWindows<Value>::lay_out(layout, Config::rows, m, steps);
+      const auto packing = gpu::WindowPacking::lay_out(space, layout, windows.windows);
+      return std::tuple(windows, packing, layout.bytes());
+    };
+    const auto memory = make_array<char, gpu::Memory>("windows", std::get<2>(lay_out(nullptr)));
+    Kokkos::deep_copy(memory, char(0xff));
+    const auto [windows, packing, bytes] = lay_out(memory.data());
+    gpu::pack_windows(space, view, windows, packing);
+    std::vector<gpu::WindowParts> parts;
+    for (const int warps : {1, 2, 4, 8}) parts.push_back(gpu::WindowParts::equal(warps, windows.windows));
+    for (const int size : {2, 3, 4, 5})
+      parts.push_back(counts.parts_from(size, Config::rows, windows.windows));
+    for (std::size_t way = 0; way < parts.size(); ++way)
+      for (const bool accumulates : {false, true}) {
+        SCOPED_TRACE(text(Config::rows, " rows, ", Config::columns, " columns of ", n, ", parts ", way, ", ",
+                          accumulates));
+        const auto C = accumulates ? some.template copy_to<Cuda>() : poisoned<Out, DenseMatrix<>>({m, n});
         const auto epilogue = epilogue_of(assign(C(i, j), A(i, k) * device_B(k, j)));
-        const gpu::WindowsProduct<std::remove_const_t<decltype(epilogue)>, View> product{
-            {m, n, inner, C.values().data(), false, epilogue},
+        const gpu::WindowsProduct<Value, Out, std::remove_const_t<decltype(epilogue)>, View> product{
+            {m, n, inner, C.values().data(), accumulates, epilogue},
             windows,
             view,
-            device_B.values().data(),
-            n,
-            true};
-        gpu::WindowsChoice{rows, wide, parts}.visit_config([&]<class Config>(std::type_identity<Config>) {
-          gpu::spmm_windows<Config>(space, product, parts);
-        });
-        EXPECT_EQ((wrong_sums<double, double>(dense_A, B, nullptr, C.copy_to<Host>())), 0);
+            device_strided_B.values().data(),
+            stride,
+            n * sizeof(Out) % 16 == 0,
+            parts[way]};
+        gpu::spmm_windows<Config>(space, product);
+        const auto result = C.template copy_to<Host>();
+        std::int64_t wrong = 0;
+        for (std::int64_t at = 0; at < m * n; ++at)
+          wrong += !is_right(at / n, at % n, result.values()(at), accumulates ? some.values()(at) : Out{});
+        EXPECT_EQ(wrong, 0);
       }
+  });
+}
+TEST(CudaSpmm, WindowsOfEveryShape) {
+  expect_windows_of_every_shape<double, double>(90);
+  expect_windows_of_every_shape<double, double>(1);
+}
+TEST(CudaSpmm, WindowsOfHalfsOfEveryShape) {
+  for (const std::int64_t n : {1, 24, 90, 264}) expect_windows_of_every_shape<half, half>(n);
+  for (const std::int64_t n : {7, 136}) expect_windows_of_every_shape<bfloat16, float>(n);
+}
+
+struct TwicePlusOne {
+  template <class T>
+  KOKKOS_FUNCTION T operator()(T x) const {
+    return x * T(2) + T(1);
   }
+};
+
+/// Epilogues with a bias of columns, activated, and of a functor; C by one plan twice.
+template <class Value, class Out>
+void expect_epilogues_of_windows() {
+  for (const std::int64_t n : {5, 64, 130}) {
+    SCOPED_TRACE(text(value_name<Value>(), ", ", n, " columns"));
+    const auto A = convert<IntCsr>(thinned<Value>({100, 300}, 6, 1));
+    const auto B = random_dense<Value, DenseMatrix<>>({300, n}, 2);
+    const auto bias = random_dense<float, DenseVector>({n}, 3);
+    const auto device_A = A.template copy_to<Cuda>();
+    const auto device_B = B.template copy_to<Cuda>();
+    const auto device_bias = bias.template copy_to<Cuda>();
+    const auto expect = [&](const auto& make) {
+      const Tensor<float, DenseMatrix<>> expected({100, n});
+      make(expected, A, B, bias).generic().run();
+      const auto C = poisoned<Out, DenseMatrix<>>({100, n});
+      auto product = plan(make(C, device_A, device_B, device_bias)
+                              .with_constant_operands()
+                              .template use<gpu::SpmmByWindows>());
+      for (int run = 0; run < 2; ++run) {
+        product.run();
+        const auto result = C.template copy_to<Host>();
+        for (std::int64_t at = 0; at < expected.nnz(); ++at) {
+          const double right = expected.values()(at);
+          EXPECT_NEAR(static_cast<double>(static_cast<float>(result.values()(at))), right,
+                      1e-4 + 2 * rounding<Out>() * std::abs(right));
+        }
+        Kokkos::deep_copy(C.values(), Out(-1));
+      }
+    };
+    expect([](const auto& c, const auto& a, const auto& b, const auto& of_columns) {
+      return assign(c(i, j), relu(a(i, k) * b(k, j) + of_columns(j)));
+    });
+    expect([](const auto& c, const auto& a, const auto& b, const auto&) {
+      return assign(c(i, j), map(everywhere(TwicePlusOne{}), sum(k, a(i, k) * b(k, j))));
+    });
+  }
+}
+TEST(CudaSpmm, EpiloguesOfWindowsOfHalfs) {
+  expect_epilogues_of_windows<half, half>();
+  expect_epilogues_of_windows<bfloat16, float>();
 }
 
 /// Where rows share columns, and where packed windows may take memory.
@@ -94,16 +226,41 @@ TEST(CudaSpmm, ProductsOfDoublesThatShareColumnsAreComputedOnTensorCores) {
   EXPECT_NE(kernel(statement.on(bounded)), gpu::SpmmByWindows::name);
 }
 
+/// Sixteen neighbouring rows share columns, of which each is in a tile of its own; or rows share none.
+TEST(CudaSpmm, ProductsOfHalfsThatShareColumnsAreComputedByWindows) {
+  const std::int64_t rows = 4096, inner = 8192, of_row = 64;
+  const auto kernel = [&](std::int64_t rows_that_share) {
+    Entries<half, 2> entries({rows, inner}, rows * of_row);
+    for (std::int64_t row = 0; row < rows; ++row)
+      for (std::int64_t at = 0; at < of_row; ++at)
+        entries.set(row * of_row + at, {row, at * (inner / of_row) + row / rows_that_share * 7 % 128},
+                    half(1.0F));
+    const auto A = assemble<IntCsr>(entries).copy_to<Cuda>();
+    const Tensor<half, DenseMatrix<>, Cuda> B({inner, 256}), C({rows, 256});
+    return std::string(plan(assign(C(i, j), A(i, k) * B(k, j)).with_constant_operands()).candidate());
+  };
+  EXPECT_EQ(kernel(16), gpu::SpmmByWindows::name);
+  EXPECT_NE(kernel(1), gpu::SpmmByWindows::name);
+}
+
 TEST(CudaSpmm, WindowsTakeNoMoreMemoryThanEstimated) {
   expect_within_estimates<gpu::SpmmByWindows, double>();
+  expect_within_estimates<gpu::SpmmByWindows, half>();
 }
 
 TEST(CudaSpmm, WindowsOfPlansReadNewValuesUnlessTheyAreConstant) {
   expect_new_values<gpu::SpmmByWindows, double, double>();
+  expect_new_values<gpu::SpmmByWindows, half>();
 }
-TEST(CudaSpmm, WindowsMakeTheSameFromRunToRun) { expect_same_from_run_to_run<gpu::SpmmByWindows, double>(); }
+TEST(CudaSpmm, WindowsMakeTheSameFromRunToRun) {
+  expect_same_from_run_to_run<gpu::SpmmByWindows, double>();
+  expect_same_from_run_to_run<gpu::SpmmByWindows, half>();
+  expect_same_from_run_to_run<gpu::SpmmByWindows, bfloat16>();
+}
 TEST(CudaSpmm, WindowsKeepInfinitiesToWhatTheyAreMultipliedBy) {
   expect_infinities<gpu::SpmmByWindows, double, double>();
+  expect_infinities<gpu::SpmmByWindows, half>();
+  expect_infinities<gpu::SpmmByWindows, bfloat16>();
 }
 
 }  // namespace

@@ -56,6 +56,7 @@ TEST(CudaEstimateOfFactors, BoundsProductsBySplitTiles) {
 }
 TEST(CudaEstimateOfFactors, BoundsProductsByWindows) {
   expect_spmm_bounded<gpu::SpmmByWindows, double, CSR<>, DenseMatrix<>, true>();
+  expect_spmm_bounded<gpu::SpmmByWindows, half, CSR<>, DenseMatrix<>, true, float>();
 }
 TEST(CudaEstimateOfFactors, BoundsProductsByCublas) {
   expect_spmm_bounded<gpu::SpmmByCublas, half, CSR<>, DenseMatrix<>, true, float>();

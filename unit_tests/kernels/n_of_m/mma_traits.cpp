@@ -29,6 +29,14 @@ TEST(MmaTraits, LanesHoldEveryElementOnce) {
   EXPECT_EQ(of_d.size(), 16u * 8);
 }
 
+TEST(MmaTraits, NeighboursAreSummedWhereLanesHoldThem) {
+  for (int lane = 0; lane < 32; ++lane)
+    for (int r = 0; r < 2; ++r)
+      for (int half = 0; half < 2; ++half)
+        EXPECT_EQ(MmaM16N8K16::k_of_neighbours(lane % 4 * 4 + r * 2 + half),
+                  MmaM16N8K16::of_b(lane, r, half).row);
+}
+
 /// As in the tables of the PTX ISA.
 TEST(MmaTraits, LanesHoldTheElementsThatTheInstructionSays) {
   static_assert(MmaM16N8K16::of_b(0, 0, 0) == MmaM16N8K16::Place{0, 0});
