@@ -30,23 +30,31 @@ constexpr CublasArithmetic cublas_arithmetic(bool is_in_tf32 = false) {
 /// cuda_two_four_h200.json and cuda_n_of_m_h200.json) by least squares of relative errors, within 9 % (one
 /// standard deviation of 64 shapes) and never further off than 25 %: starting, and the longer of walking
 /// along k, which cuBLAS divides if it is long, and of computing and moving the matrices, which overlap.
-/// Those for floats follow the same files' times; for doubles, 45e12 operations a second are assumed.
+/// If most of a factor is zero, large products of 16 bits take less time, as do the 98 % of zeros of
+/// 8192 x 8192 (cuda_spmm_peers_h200.json). Those for floats and doubles fit times of the same shapes of
+/// layers and random matrices, within 43 % and 13 %: cuBLAS divides few of the sums of floats, and fewer
+/// operations run at the same time where a side of C is narrow.
 ///
 /// @param bytes       of the three matrices
 /// @param is_aligned  whether their rows, or columns, begin at multiples of 16 bytes: otherwise cuBLAS takes
 ///                    kernels that load less at a time
+/// @param zeros       the part of a factor's elements that are zero
 inline double cublas_seconds(CublasArithmetic arithmetic, double m, double n, double k, double bytes,
-                             bool is_aligned = true) {
+                             bool is_aligned = true, double zeros = 0) {
   struct Rates {
-    double flops;  ///< per second
-    double step;   ///< seconds along k
+    double flops;      ///< per second
+    double step;       ///< seconds along k
+    double narrow;     ///< rows or columns of C, of as many of which half as many operations run at once
+    double for_zeros;  ///< the part of the operations per second that a factor of zeros adds
   };
-  constexpr Rates rates[] = {{730e12, 1.5e-9}, {400e12, 1e-8}, {51e12, 2.4e-8}, {45e12, 1.9e-8}};
+  constexpr Rates rates[] = {
+      {730e12, 1.5e-9, 0, 0.2}, {400e12, 1e-8, 0, 0}, {51e12, 1.4e-8, 60, 0}, {66e12, 5.6e-9, 48, 0}};
   constexpr double launch = 2.8e-6, longest = 3000;  // along k
   constexpr double in_cache = 5e7, bytes_per_second = 4.2e12, bytes_per_second_in_cache = 6e12;
   constexpr double unaligned = 4;  // times as long
   const Rates& of = rates[static_cast<int>(arithmetic)];
-  const double computing = 2 * m * n * k / of.flops;
+  const double computing = 2 * m * n * k / (of.flops * (1 + of.for_zeros * zeros)) *
+                           (1 + of.narrow / std::max(1.0, std::min(m, n)));
   const double moving = bytes / (bytes < in_cache ? bytes_per_second_in_cache : bytes_per_second);
   const double work = std::cbrt(computing * computing * computing + moving * moving * moving);
   return launch + std::max(std::min(k, longest) * of.step, work * (is_aligned ? 1 : unaligned));

@@ -25,9 +25,10 @@ namespace sporos::gpu {
 /// C(i, j) = A(i, k) * B(k, j) or B(i, k) * A(j, k), with A in CSR or CSC, B and C dense and stored along
 /// either mode, of half, bfloat16, float or double, or an epilogue of such a product
 /// (kernels/epilogue/epilogue.hpp), by cuBLAS: A is written with its zeros, as it is stored, and sums that
-/// are not finite are computed again from nonzeros (dense_product.hpp). It pays off for plans if a tenth of A
-/// or more is stored, in no order. Sums of floats are formed in float, from products in tf32 only if the
-/// statement allows it; sums of half and bfloat16 are formed in float.
+/// are not finite because B is not are computed again from nonzeros (dense_product.hpp), unless A has no
+/// zeros. It pays off for plans if a tenth of A or more is stored, in no order. Sums of floats are formed in
+/// float, from products in tf32 only if the statement allows it; sums of half and bfloat16 are formed in
+/// float.
 ///
 /// If the statement says `.with_constant_operands()`, a plan holds A with its zeros; otherwise each run
 /// writes them in memory that the stream's statements share. If they take more than 128 bytes per nonzero,
@@ -111,18 +112,21 @@ class SpmmByCublas::Plan {
     return S::schedule::run_by::choice == option::Choice::one ||
            expanded_bytes() <= most_bytes_of_nonzero * a().nnz();
   }
-  /// The seconds that a product is expected to take, and looking through the sums.
+  /// The seconds that a product is expected to take, with what is done to the sums.
   double seconds() const {
-    constexpr double launch = 1e-6, bytes_per_second = 4e12;
+    constexpr double launch = 1.2e-6, bytes_per_second = 4e12;
     const auto elements = static_cast<double>(result().nnz());
     const double of_result = elements * (sums_are_separate() ? sizeof(Sum) : sizeof(Out));
     const double bytes =
         static_cast<double>(expanded_bytes()) + static_cast<double>(b().nnz()) * sizeof(T) + of_result;
     const bool is_aligned = line_of_b() % of_16_bytes == 0 && length() % of_16_bytes == 0;
-    const double looking = of_result + (sums_are_separate() ? elements * 2 * sizeof(Out) : 0);
+    const double zeros =
+        1 - static_cast<double>(a().nnz()) / static_cast<double>(lines().rows * lines().columns);
+    const double finishing = sums_are_separate() ? of_result + elements * 2 * sizeof(Out) : 0;
     return cublas_seconds(cublas_arithmetic<T>(is_in_tf32), static_cast<double>(count()),
-                          static_cast<double>(length()), static_cast<double>(inner()), bytes, is_aligned) +
-           launch + looking / bytes_per_second;
+                          static_cast<double>(length()), static_cast<double>(inner()), bytes, is_aligned,
+                          zeros) +
+           (sums_are_separate() || has_zeros() ? launch : 0) + finishing / bytes_per_second;
   }
   /// The seconds that writing the sparse operand with its zeros is expected to take.
   double seconds_of_expanding() const {
@@ -164,10 +168,9 @@ class SpmmByCublas::Plan {
   void explain(std::ostream& out) const {
     out << "  result: located, by cuBLAS";
     if (is_in_tf32) out << ", in tf32";
-    out << "; sums that are not finite are computed again from nonzeros\n  operands: the sparse one is "
-           "written "
-           "with its zeros, "
-        << expanded_bytes() << " bytes, " << (is_constant ? "once\n" : "again in each run\n");
+    if (has_zeros()) out << "; sums that are not finite are computed again from nonzeros";
+    out << "\n  operands: the sparse one is written with its zeros, " << expanded_bytes() << " bytes, "
+        << (is_constant ? "once\n" : "again in each run\n");
     if (sums_are_separate()) out << "  epilogue: applied in a second pass\n";
   }
 
@@ -202,6 +205,8 @@ class SpmmByCublas::Plan {
 
   /// Whether the result is not just the sums.
   bool sums_are_separate() const { return !Epilogue::is_identity || statement_.accumulates(); }
+  /// Whether A does not store all of its elements: its zeros must not meet what is not finite in B.
+  bool has_zeros() const { return a().nnz() < a().extent(0) * a().extent(1); }
   /// The lines in which A is stored.
   auto lines() const { return detail::csr_view<detail::is_by_columns<typename Sparse::format>>(a()); }
   /// Elements from one line of A with its zeros to the next: lines begin where cuBLAS reads them fastest.
@@ -216,6 +221,7 @@ class SpmmByCublas::Plan {
       const Room room = lay_out(memory, is_in_two);
       if (!is_held()) expand_lines(space(), lines(), room.dense, stride());
       is_in_two ? multiply(room, room.sums) : multiply(room, c);
+      if (!is_in_two && !has_zeros()) return;
       const auto of_a = lines();
       using Lines = std::remove_const_t<decltype(of_a)>;
       const DenseProduct<layout, Lines, T, Sum, Out, Epilogue> product{of_a,

@@ -4,8 +4,9 @@
 /// are written out with their zeros before, and the sums are looked through afterwards.
 ///
 /// A zero times an infinity is NaN. So sums that are not finite are computed again, from the nonzeros of
-/// their row alone; if nothing else is done to the sums, that is all that the pass behind the product does.
-/// On a GPU of compute capability 9.0 it is started before the product has ended.
+/// their row alone. A value of B that is not finite reaches a sum in every row, so if nothing else is done to
+/// the sums, the pass behind the product looks at those of a few rows alone, as a rule. On a GPU of compute
+/// capability 9.0 it is started before the product has ended.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -48,7 +49,7 @@ struct DenseProduct {
 
 namespace detail {
 
-/// Threads that pass over a matrix, and the bytes of it that one of them reads at a time.
+/// Threads that pass over sums, and the bytes of a line that one thread zeroes at a time.
 inline constexpr int dense_threads = 256, dense_piece = 16;
 
 /// A block writes a line of A.
@@ -103,29 +104,36 @@ __device__ __noinline__ typename Product::sum_type sum_without_zeros(const Produ
   }
 }
 
-/// C holds the sums: replaces those that are not finite.
+/// C holds the sums: replaces those that are not finite. A block takes some of the rows of A and, each of its
+/// threads, a column of B. It looks at the sums of the first of these rows alone: if a column of B holds a
+/// value that is not finite, none of that column's sums is finite.
+/// @param rows  of A that a block takes
 template <class Product>
-__global__ void replace_sums_kernel(const __grid_constant__ Product product) {
-  using Out = typename Product::value_type;
-  constexpr int in_piece = dense_piece / static_cast<int>(sizeof(Out));
-  const std::int64_t count = product.lines * product.length,
-                     first = (std::int64_t{blockIdx.x} * dense_threads + threadIdx.x) * in_piece;
+__global__ void replace_sums_kernel(const __grid_constant__ Product product, std::int64_t rows) {
+  constexpr bool a_has_lines = Product::layout.a_has_lines;
+  __shared__ std::int64_t columns[dense_threads];  // with sums that are not finite
+  __shared__ int count;                            // of them
+  const std::int64_t column = std::int64_t{blockIdx.x} * dense_threads + threadIdx.x,
+                     first = std::int64_t{blockIdx.y} * rows;
+  const auto place = [&](std::int64_t row, std::int64_t of_b) {
+    return a_has_lines ? row * product.length + of_b : of_b * product.length + row;
+  };
   wait_for_sums();
-  if (first >= count) return;
-  alignas(dense_piece) Out values[in_piece];
-  const bool is_whole =
-      first + in_piece <= count && reinterpret_cast<std::uintptr_t>(product.c) % dense_piece == 0;
-  if (is_whole) *reinterpret_cast<uint4*>(values) = *reinterpret_cast<const uint4*>(product.c + first);
-  bool are_finite = true;
-#pragma unroll
-  for (int e = 0; e < in_piece; ++e) {
-    if (!is_whole) values[e] = product.c[first + e < count ? first + e : count - 1];
-    are_finite = are_finite && is_finite_sum(values[e]);
-  }
-  if (are_finite) return;
+  const bool is_replaced = column < (a_has_lines ? product.length : product.lines) &&
+                           !is_finite_sum(product.c[place(first, column)]);
+  if (__syncthreads_or(is_replaced) == 0) return;
+  if (threadIdx.x == 0) count = 0;
+  __syncthreads();
+  if (is_replaced) columns[atomicAdd(&count, 1)] = column;
+  __syncthreads();
+  const std::int64_t left = (a_has_lines ? product.lines : product.length) - first,
+                     sums = (left < rows ? left : rows) * count;
 #pragma unroll 1
-  for (std::int64_t at = first; at < first + in_piece && at < count; ++at)
-    if (!is_finite_sum(product.c[at])) product.c[at] = static_cast<Out>(sum_without_zeros(product, at));
+  for (std::int64_t e = threadIdx.x; e < sums; e += dense_threads) {
+    const std::int64_t at = place(first + e / count, columns[e % count]);
+    if (!is_finite_sum(product.c[at]))
+      product.c[at] = static_cast<typename Product::value_type>(sum_without_zeros(product, at));
+  }
 }
 
 /// Writes what the epilogue makes of the sums.
@@ -148,12 +156,19 @@ __global__ void finish_sums_kernel(const __grid_constant__ Product product,
 
 template <class... Parameters, class... Arguments>
 void launch_behind_product(const Kokkos::Cuda& space, const char* name, void (*kernel)(Parameters...),
-                           std::int64_t threads, const Arguments&... arguments) {
-  const Grid grid(ceil_div(threads, dense_threads));
-  if (space.cuda_device_prop().major >= 9)
-    launch_clusters(Begins::early, space, name, kernel, grid, 1, dense_threads, 0, arguments...);
-  else
-    launch(space, name, kernel, grid, dense_threads, 0, arguments...);
+                           const Grid& grid, const Arguments&... arguments) {
+  if (space.cuda_device_prop().major < 9)
+    return launch(space, name, kernel, grid, dense_threads, 0, arguments...);
+  cudaLaunchAttribute begins_early{};
+  begins_early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  begins_early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid.size;
+  config.blockDim = dense_threads;
+  config.stream = space.cuda_stream();
+  config.attrs = &begins_early;
+  config.numAttrs = 1;
+  expect_success(cudaLaunchKernelEx(&config, kernel, arguments...), name);
 }
 
 }  // namespace detail
@@ -167,19 +182,25 @@ void expand_lines(const Kokkos::Cuda& space, const A& a, T* to, std::int64_t str
          stride);
 }
 
-/// C holds A B: computes the sums that are not finite from nonzeros alone.
+/// C holds A B: computes the sums that are not finite because B is not from nonzeros alone. All blocks run at
+/// the same time, unless B has very many columns.
 template <class Product>
 void replace_sums(const Kokkos::Cuda& space, const Product& product) {
-  constexpr int in_piece = detail::dense_piece / static_cast<int>(sizeof(typename Product::value_type));
+  constexpr bool a_has_lines = Product::layout.a_has_lines;
+  const std::int64_t all = a_has_lines ? product.lines : product.length,  // rows of A
+      across = ceil_div(a_has_lines ? product.length : product.lines, detail::dense_threads),
+                     most = space.cuda_device_prop().multiProcessorCount,
+                     rows = ceil_div(all, across < most ? most / across : 1);
   detail::launch_behind_product(space, "sporos::replace_sums", &detail::replace_sums_kernel<Product>,
-                                ceil_div(product.lines * product.length, in_piece), product);
+                                Grid(across, ceil_div(all, rows)), product, rows);
 }
 
 /// C = f(sums) or C += f(sums), with those that are not finite computed from nonzeros alone.
 template <class Product>
 void finish_sums(const Kokkos::Cuda& space, const Product& product, const typename Product::sum_type* sums) {
   detail::launch_behind_product(space, "sporos::finish_sums", &detail::finish_sums_kernel<Product>,
-                                product.lines * product.length, product, sums);
+                                Grid(ceil_div(product.lines * product.length, detail::dense_threads)),
+                                product, sums);
 }
 
 }  // namespace sporos::gpu

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <ostream>
@@ -210,13 +211,14 @@ class SpmmOnTensorCores::Plan
            !this->memory_is_bounded();
   }
   /// The seconds with dense tiles; infinite if they are ruled out. Tiles that exceed the L2 cache (40 MB of
-  /// it) are read from memory.
+  /// it) are read from memory, which overlaps with multiplying them.
   double seconds_of_dense() const {
     if (!may_be_dense()) return std::numeric_limits<double>::infinity();
     constexpr double in_cache = 4e7, bytes_per_second = 3.6e12;
     const double bytes = static_cast<double>(most_kept()) * TileNonzeros::bytes;
-    return std::max(best_tiles(TileForm::dense).seconds,
-                    bytes > in_cache ? 3e-6 + bytes / bytes_per_second : 0);
+    const double multiplying = best_tiles(TileForm::dense).seconds;
+    const double reading = bytes > in_cache ? 3e-6 + bytes / bytes_per_second : 0;
+    return std::cbrt(multiplying * multiplying * multiplying + reading * reading * reading);
   }
   std::int64_t packed_bytes() const { return lay_out(nullptr).bytes; }
   /// The bytes of either form until it is decided.

@@ -32,12 +32,58 @@ TEST(CudaSpmmByCublas, LayersAndResultsByColumns) {
   expect_columns_of_shapes<Kernel, double, double, CSC<>, false, DenseMatrix<>, DenseMatrix<ColumnMajor>>();
 }
 
-/// Of each number of elements that a thread looks through at a time, whole or not.
 TEST(CudaSpmmByCublas, KeepInfinitiesToWhatTheyAreMultipliedBy) {
   expect_infinities<Kernel, half>();
   expect_infinities<Kernel, bfloat16, bfloat16>();
   expect_infinities<Kernel, float>();
   expect_infinities<Kernel, double, double>();
+}
+
+/// Of so many rows that a block looks at one of several, and more columns than it has threads. Two columns of
+/// B hold a value that is not finite, each met by a single row in seventy.
+template <class CF>
+void expect_replaced_sums() {
+  SCOPED_TRACE(format_name<CF>());
+  constexpr std::int64_t m = 1400, inner = 70, n = 300;
+  const Tensor<float, DenseMatrix<>> dense({m, inner}), B({inner, n});
+  for (std::int64_t row = 0; row < m; ++row) dense.values()(row * inner + row % inner) = 1;
+  B.values()(2 * n + 299) = std::numeric_limits<float>::infinity();
+  B.values()(5 * n + 10) = std::numeric_limits<float>::quiet_NaN();
+  const auto A = convert<IntCsr>(dense).copy_to<Cuda>();
+  const auto device_B = B.copy_to<Cuda>();
+  const Tensor<float, CF, Cuda> C({m, n});
+  plan(assign(C(i, j), A(i, k) * device_B(k, j)).with_constant_operands().template use<Kernel>()).run();
+  const auto result = convert<DenseMatrix<>>(C.template copy_to<Host>());
+  for (std::int64_t row = 0; row < m; ++row)
+    for (std::int64_t column = 0; column < n; ++column) {
+      const float got = result.values()(row * n + column);
+      if (column == 299 && row % inner == 2)
+        EXPECT_EQ(got, std::numeric_limits<float>::infinity()) << row;
+      else if (column == 10 && row % inner == 5)
+        EXPECT_TRUE(std::isnan(got)) << row << ": " << got;
+      else
+        EXPECT_EQ(got, 0) << row << ", " << column;
+    }
+}
+TEST(CudaSpmmByCublas, AllRowsOfColumnsThatAreNotFinite) {
+  expect_replaced_sums<DenseMatrix<>>();
+  expect_replaced_sums<DenseMatrix<ColumnMajor>>();
+}
+/// A matrix without zeros: what is not finite in B is in all sums.
+TEST(CudaSpmmByCublas, NothingIsComputedAgainWithoutZeros) {
+  const auto A = convert<IntCsr>(filled<float, DenseMatrix<>>({40, 24}, 1)).copy_to<Cuda>();
+  const auto B = filled<float, DenseMatrix<>>({24, 9}, 2);
+  B.values()(5 * 9 + 3) = std::numeric_limits<float>::quiet_NaN();
+  const auto device_B = B.copy_to<Cuda>();
+  const Tensor<float, DenseMatrix<>, Cuda> C({40, 9});
+  auto product = plan(assign(C(i, j), A(i, k) * device_B(k, j)).use<Kernel>());
+  std::ostringstream out;
+  product.explain(out);
+  EXPECT_EQ(out.str().find("computed again"), std::string::npos) << out.str();
+  product.run();
+  const auto result = C.copy_to<Host>();
+  for (std::int64_t at = 0; at < result.nnz(); ++at)
+    EXPECT_EQ(std::isnan(result.values()(at)), at % 9 == 3) << at;
 }
 
 /// Calls make(c, a, b, bias), a statement that is added to, on the host and on the GPU, where half of the

@@ -215,9 +215,9 @@ TEST(CudaSpmm, ProductsOfDoublesThatShareColumnsAreComputedOnTensorCores) {
   const auto kernel = [](const auto& statement) {
     return std::string(plan(statement.with_constant_operands()).candidate());
   };
-  const auto some = convert<IntCsr>(thinned<double>({1024, 1024}, 3, 1)).copy_to<Cuda>();
+  const auto some = convert<IntCsr>(thinned<double>({512, 2048}, 4, 1)).copy_to<Cuda>();
   const auto few = convert<IntCsr>(thinned<double>({4096, 4096}, 100, 1)).copy_to<Cuda>();
-  const Tensor<double, DenseMatrix<>, Cuda> B({1024, 256}), C({1024, 256}), larger_B({4096, 256}),
+  const Tensor<double, DenseMatrix<>, Cuda> B({2048, 64}), C({512, 64}), larger_B({4096, 256}),
       larger_C({4096, 256});
   const auto statement = assign(C(i, j), some(i, k) * B(k, j));
   EXPECT_EQ(kernel(statement), gpu::SpmmByWindows::name);
