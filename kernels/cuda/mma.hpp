@@ -188,12 +188,6 @@ __device__ __forceinline__ void copy_piece(std::uint32_t to, const void* from, i
                "r"(bytes)
                : "memory");
 }
-/// The same through the L1 cache, which keeps what is copied.
-__device__ __forceinline__ void copy_piece_through_l1(std::uint32_t to, const void* from, int bytes) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(__cvta_generic_to_global(from)),
-               "r"(bytes)
-               : "memory");
-}
 /// Copies 8 bytes to shared memory.
 __device__ __forceinline__ void copy_half_piece(std::uint32_t to, const void* from) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(__cvta_generic_to_global(from))

@@ -158,8 +158,6 @@ void add_row_classes() {
     add_contender("rows", input, columns, by_plan<gpu::SpmmByGroups>());
     if (are_cut) return;
     add_contender("tca_8_segments", input, columns, by_tuning<gpu::DotTuning{}>());
-    add_contender("tca_long_past_l1", input, columns, by_tuning<gpu::DotTuning{4, 4096, 2, false}>());
-    add_contender("tca_short_past_l1", input, columns, by_tuning<gpu::DotTuning{4, 2048, 4, false}>());
   };
   for (const Input& input : inputs)
     for (const std::int64_t columns : {32, 64, 128, 256}) add_all(input, columns, false);

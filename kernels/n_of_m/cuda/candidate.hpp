@@ -285,12 +285,15 @@ class NmByGathering::Plan : NmProductOf<S, Operands> {
                              is_split
                                  ? Times{std::max(0.35e-6, 0.03e-6 + 2.25e-6 * gathering_large * kept_part),
                                          6e-6}
-                                 : Times{0.17e-6 + 0.96e-6 * gathering_large * kept_part, 0},
+                             : groups_of_warp == 1 ? Times{0.17e-6 + 0.96e-6 * kept_part, 0}
+                                                   : Times{0.18e-6 + 1.2e-6 * gathering_large * kept_part, 0},
                          small_times =
                              is_split
                                  ? Times{std::max(0.32e-6, 0.06e-6 + 1.14e-6 * gathering_small * kept_part),
                                          2.5e-6}
-                                 : Times{0.08e-6 + 0.28e-6 * gathering_small * kept_part, 0};
+                             : groups_of_warp == 1
+                                 ? Times{0.08e-6 + 0.28e-6 * kept_part, 0}
+                                 : Times{0.06e-6 + 0.55e-6 * gathering_small * kept_part, 0};
   template <class Config>
   double seconds_of(const Times& times) const {
     return rounds(tiles_of<Config>(), multiprocessors()) *

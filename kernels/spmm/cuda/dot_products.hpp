@@ -45,7 +45,6 @@ struct DotTuning {
   int most_segments = 8;        ///< of a step: 4 or 8
   int buffer_bytes = 4096;      ///< gathered by a warp in a step
   int blocks = 2;               ///< per multiprocessor, at least
-  bool goes_through_l1 = true;  ///< whether the L1 cache keeps what is gathered
 };
 
 /// The number of tiles of 8 columns of a panel: enough for `columns`, but at most as many as a warp can
@@ -134,7 +133,6 @@ struct DotConfig {
   static constexpr int threads = 256;
   static constexpr int warps = threads / warp_size;  ///< per block
   static constexpr int blocks = Tuning.blocks;
-  static constexpr bool goes_through_l1 = Tuning.goes_through_l1;
   static constexpr int most_segments = Tuning.most_segments;
   static constexpr int columns = widest_pack<T>;  ///< per piece of 16 bytes
   static constexpr int tile_columns = 8;
@@ -364,12 +362,7 @@ class DotSums {
         const char* const from =
             row_of(in, shuffle(nonzeros.coordinates[first / warp_size], first % warp_size + in_first));
         const int bytes = first < left ? Rows::piece_bytes : 0;
-        if (first < filled) {
-          if constexpr (Config::goes_through_l1)
-            ptx::copy_piece_through_l1(to + place(first), from, bytes);
-          else
-            ptx::copy_piece(to + place(first), from, bytes);
-        }
+        if (first < filled) ptx::copy_piece(to + place(first), from, bytes);
       }
     } else {
 #pragma unroll 1

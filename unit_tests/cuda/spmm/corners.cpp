@@ -152,7 +152,8 @@ void expect_plans_in_graphs() {
       assign(expected(i, j), A(i, k) * B(k, j)).template use<gpu::SpmmByGroups>().run();
     };
     const auto check = [&] { expect_equal_tensors(expected.template copy_to<Host>(), C); };
-    if constexpr (std::is_same_v<Layout, ColumnMajor>)
+    // cuBLAS works in as much memory for any B.
+    if constexpr (std::is_same_v<Layout, ColumnMajor> && !std::is_same_v<Kernel, gpu::SpmmByCublas>)
       expect_graph_keeps_shared_memory(stream, run, run_larger, change, check);
     else
       expect_graph_keeps_memory(stream, run, run_larger, change, check);
