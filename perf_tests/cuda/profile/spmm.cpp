@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file spmm.cpp
-/// SpMM by the kernel that a plan chooses, and by cuSPARSE's algorithms, where they are close; and with rows of
-/// one length by the kernel for dot products, beside others.
+/// SpMM by the kernel that a plan chooses, and by cuSPARSE's algorithms, where they are close; and with rows
+/// of one length by the kernel for dot products, beside others.
 #include <sporos/kernels/spmm/cuda/dot_products_candidate.hpp>
 
 #include "../patterns.hpp"

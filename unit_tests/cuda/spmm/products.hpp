@@ -226,7 +226,7 @@ void expect_infinities() {
     for (std::int64_t row = 0; row < 70; ++row)
       for (std::int64_t column = 0; column < 65; ++column)
         EXPECT_EQ(result.values()(row * 65 + column),
-                  1 + row % 3 == 2 ? std::numeric_limits<Out>::infinity() : Out(0));
+                  1 + row % 3 == 2 ? Out(std::numeric_limits<float>::infinity()) : Out(0));
   };
   check([](const auto& statement) { statement.run(); });
   check([](const auto& statement) { plan(statement.with_constant_operands()).run(); });
