@@ -78,15 +78,15 @@ TEST(CudaSpmm, IntoColumnsFromRowsInSharedMemory) {
   expect_columns_of_shapes<Kernel, bfloat16, float, CSC<>, true, DenseMatrix<>, DenseMatrix<>>();
   expect_columns_of_shapes<Kernel, float, float, IntCsr, false, DenseMatrix<>, DenseMatrix<>>();
 }
-/// By the kernel without transposes where they would take most of the time.
+/// By the kernel without transposes where they would take most of the time and rows of X fit in shared memory.
 TEST(CudaSpmm, OfSmallLayersNeedNoTransposes) {
-  const auto kernel = [](std::int64_t n, unsigned of) {
-    const auto W = convert<IntCsr>(thinned<half>({n, 512}, of, 1)).copy_to<Cuda>();
-    const Tensor<half, DenseMatrix<>, Cuda> X({64, 512}), Y({64, n});
+  const auto kernel = [](std::int64_t inner, unsigned of) {
+    const auto W = convert<IntCsr>(thinned<half>({512, inner}, of, 1)).copy_to<Cuda>();
+    const Tensor<half, DenseMatrix<>, Cuda> X({64, inner}), Y({64, 512});
     return std::string(plan(assign(Y(i, j), X(i, k) * W(j, k))).candidate());
   };
   EXPECT_EQ(kernel(512, 50), gpu::SpmmFromSharedRows::name);
-  EXPECT_EQ(kernel(4096, 30), gpu::SpmmIntoColumns::name);
+  EXPECT_EQ(kernel(8192, 200), gpu::SpmmIntoColumns::name);
 }
 
 /// The epilogue sees each sum with its own row and column, whichever way the result is stored.
