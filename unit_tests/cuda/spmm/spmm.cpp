@@ -78,7 +78,8 @@ TEST(CudaSpmm, IntoColumnsFromRowsInSharedMemory) {
   expect_columns_of_shapes<Kernel, bfloat16, float, CSC<>, true, DenseMatrix<>, DenseMatrix<>>();
   expect_columns_of_shapes<Kernel, float, float, IntCsr, false, DenseMatrix<>, DenseMatrix<>>();
 }
-/// By the kernel without transposes where they would take most of the time and rows of X fit in shared memory.
+/// By the kernel without transposes where they would take most of the time and rows of X fit in shared
+/// memory.
 TEST(CudaSpmm, OfSmallLayersNeedNoTransposes) {
   const auto kernel = [](std::int64_t inner, unsigned of) {
     const auto W = convert<IntCsr>(thinned<half>({512, inner}, of, 1)).copy_to<Cuda>();
