@@ -120,6 +120,13 @@ double difference(const Array<Value, gpu::Memory>& a, const Array<OtherValue, gp
   return std::max(most, 0.0) / std::max(largest, 1e-300);
 }
 
+/// Counts a difference from a peer's result, and makes the measurement an error if it is larger than rounding
+/// explains.
+inline void report_difference(benchmark::State& state, double difference, double most) {
+  state.counters["difference"] = difference;
+  if (!(difference <= most)) state.SkipWithError("the result differs from the peer's by more than rounding");
+}
+
 inline auto add(const std::string& name, const std::function<void(benchmark::State&)>& run, int iterations) {
   return benchmark::RegisterBenchmark(name.c_str(), run)
       ->UseManualTime()

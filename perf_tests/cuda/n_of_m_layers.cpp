@@ -224,6 +224,8 @@ void add_layers() {
             text("layers/", contender, "/", kept, ":32/L32/", name, "/float"),
             [=](benchmark::State& state) {
               (*layer)[Layer::key(contender, kept)].report(state);
+              if (state.counters.count("difference") > 0)
+                report_difference(state, state.counters["difference"], 1e-5);
               state.counters["flops_per_second"] = benchmark::Counter(
                   2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * kept / 32,
                   benchmark::Counter::kIsIterationInvariantRate);

@@ -67,8 +67,9 @@ struct NmTensorCoreConfig {
   static constexpr int step_bytes = packing.step_bytes(), b_bytes = steps_of_slot * step_bytes;
   /// Whether whole stages are unrolled, so that the compiler knows what a step is to do: two stages if the
   /// registers of the sparse factor, for this step and for the next, would not be the same in each. Where
-  /// long stages of large tiles of split floats are unrolled, registers are spilled.
-  static constexpr bool unrolls_stages = Planes == 1 || Steps <= 4 || BlockN == 128;
+  /// long stages of large tiles of split floats are unrolled, registers are spilled; where warps gather for
+  /// several groups of columns, sums were wrong on an H200.
+  static constexpr bool unrolls_stages = groups_of_warp == 1 && (Planes == 1 || Steps <= 4 || BlockN == 128);
   static constexpr int steps_at_once = !unrolls_stages ? 2 : Steps % 2 == 0 ? Steps : 2 * Steps;
   static constexpr int most_shared_bytes = 227 * 1024;  ///< one block has a multiprocessor to itself
   static constexpr int most_b_slots = 12 / steps_of_slot;

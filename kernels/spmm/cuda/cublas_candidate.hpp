@@ -4,6 +4,7 @@
 /// statements.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <ostream>
 #include <string_view>
@@ -120,8 +121,8 @@ class SpmmByCublas::Plan {
     const double bytes =
         static_cast<double>(expanded_bytes()) + static_cast<double>(b().nnz()) * sizeof(T) + of_result;
     const bool is_aligned = line_of_b() % of_16_bytes == 0 && length() % of_16_bytes == 0;
-    const double zeros =
-        1 - static_cast<double>(a().nnz()) / static_cast<double>(lines().rows * lines().columns);
+    const double zeros = 1 - static_cast<double>(a().nnz()) / static_cast<double>(std::max<std::int64_t>(
+                                                                  1, lines().rows * lines().columns));
     const double finishing = sums_are_separate() ? of_result + elements * 2 * sizeof(Out) : 0;
     return cublas_seconds(cublas_arithmetic<T>(is_in_tf32), static_cast<double>(count()),
                           static_cast<double>(length()), static_cast<double>(inner()), bytes, is_aligned,

@@ -17,6 +17,7 @@
 #include "../../cuda/cluster.hpp"
 #include "../../cuda/launch.hpp"
 #include "../../cuda/matrix_by_rows.hpp"
+#include "../../cuda/once_per_device.hpp"
 #include "sum_of_nonzeros.hpp"
 
 namespace sporos::gpu {
@@ -78,7 +79,8 @@ __device__ __forceinline__ bool is_finite_sum(const Value& value) {
 }
 
 /// The sum at a place of C, of nonzeros alone. Where A is stored by lines that are summed over, those of the
-/// place are searched for.
+/// place are searched for in each line, which takes as long as the line count times the logarithm of a line's
+/// length.
 template <class Product>
 __device__ __noinline__ typename Product::sum_type sum_without_zeros(const Product& product,
                                                                      std::int64_t at) {
@@ -154,11 +156,16 @@ __global__ void finish_sums_kernel(const __grid_constant__ Product product,
   product.c[at] = static_cast<Out>(value);
 }
 
+/// Starts a kernel behind a product; early, if it was compiled for a GPU on which wait_for_sums() waits.
 template <class... Parameters, class... Arguments>
 void launch_behind_product(const Kokkos::Cuda& space, const char* name, void (*kernel)(Parameters...),
                            const Grid& grid, const Arguments&... arguments) {
-  if (space.cuda_device_prop().major < 9)
-    return launch(space, name, kernel, grid, dense_threads, 0, arguments...);
+  const bool waits = once_per_device(space, [&] {
+    cudaFuncAttributes found{};
+    expect_success(cudaFuncGetAttributes(&found, kernel), name);
+    return found.ptxVersion >= 90;
+  });
+  if (!waits) return launch(space, name, kernel, grid, dense_threads, 0, arguments...);
   cudaLaunchAttribute begins_early{};
   begins_early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   begins_early.val.programmaticStreamSerializationAllowed = 1;

@@ -105,7 +105,9 @@ class StagedWindowPart {
       const auto* const values = reinterpret_cast<const char*>(in_.windows.values);
       if (pieces_of_values == warp_size || lane_id() < pieces_of_values)
         ptx::copy_piece(at + Config::dense_bytes + static_cast<std::uint32_t>(lane_id()) * 16,
-                        values + static_cast<std::uint32_t>(step * Config::value_bytes + lane_id() * 16), 16);
+                        values + static_cast<std::uint32_t>(step) * Config::value_bytes +
+                            static_cast<std::uint32_t>(lane_id()) * 16,
+                        16);
     }
     ptx::commit_pieces();
   }

@@ -238,7 +238,7 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void spmm_windows_
   using Sum = typename Config::Sum;
   using Some = Pack<Sum, 16 / static_cast<int>(sizeof(Sum))>;
   constexpr int at_once = 16 / static_cast<int>(sizeof(Sum));
-  extern __shared__ char memory[];
+  extern __shared__ __align__(128) char shared[];
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   // Blocks that start one after another compute panels of the same windows, which are then read from memory
   // only once.
@@ -269,7 +269,7 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void spmm_windows_
     if constexpr (Config::is_staged)
       StagedWindowPart<Config, Product>(
           product, first_column, begin, end,
-          ptx::shared_address(memory) + static_cast<std::uint32_t>(warp * Config::ring_bytes))
+          ptx::shared_address(shared) + static_cast<std::uint32_t>(warp * Config::ring_bytes))
           .multiply(sums);
     else
       WindowPart<Config, Product>(product, column, begin, end).multiply(sums);
@@ -277,7 +277,7 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void spmm_windows_
   // The upper half of the parts gives its sums to the lower half, until one part is left.
   for (int half = parts / 2; half > 0; half /= 2) {
     const int place = (warp >> bits) * half + (part & (half - 1));
-    Some* const to = reinterpret_cast<Some*>(memory) + place * warp_size * Config::sums / at_once + lane_id();
+    Some* const to = reinterpret_cast<Some*>(shared) + place * warp_size * Config::sums / at_once + lane_id();
     __syncthreads();
     int number = 0;
     if (part >= half && part < 2 * half)
@@ -310,7 +310,7 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void spmm_windows_
     if (parts > 1) __syncthreads();  // before sums are written to where others still read theirs
   if (!is_there || part > 0) return;
   if constexpr (Config::is_staged)
-    reorder_sums<Config>(reinterpret_cast<float*>(memory + warp * Config::ring_bytes), sums);
+    reorder_sums<Config>(reinterpret_cast<float*>(shared + warp * Config::ring_bytes), sums);
   const std::int64_t first_row = std::int64_t{window.row} * Config::rows + lane_id() % 4 * 2;
   bool are_finite = true;
 #pragma unroll

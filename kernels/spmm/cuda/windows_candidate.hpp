@@ -256,9 +256,24 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
     counts_ = count_window_steps(space(), rows_.view(a()), reinterpret_cast<ValueWindowCounts*>(counts));
   }
   std::int64_t packed_bytes() const {
+    const int rows = choice_of_plan().rows;
+    return packed_bytes(rows, most_steps(rows));
+  }
+  std::int64_t packed_bytes(int rows, std::int64_t steps) const {
     Layout layout;
-    WindowPacking::lay_out(space(), layout, lay_out(layout).windows);
+    const Windows to = Windows::lay_out(layout, rows, m(), steps);
+    WindowPacking::lay_out(space(), layout, to.windows);
     return layout.bytes();
+  }
+  /// Once a plan has counted steps, it may choose windows of another height, if they take little enough.
+  std::int64_t most_packed_bytes() const {
+    std::int64_t most = packed_bytes();
+    if (this->is_measured() || this->memory_is_bounded()) return most;
+    Configs::for_each([&]<class Config>(std::type_identity<Config>) {
+      const std::int64_t allowed = most_bytes_of_nonzero * a().nnz() / Windows::bytes_of_step(Config::rows);
+      most = std::max(most, packed_bytes(Config::rows, std::min(most_steps(Config::rows), allowed)));
+    });
+    return most;
   }
 
   /// The most steps of windows of this height, in total and in one window.

@@ -40,7 +40,7 @@ void expect_both_ways(const Extents<3>& shape, bool is_divided = false) {
   const auto B = prune<F>(random_dense<Value, DenseMatrix<>>({inner, n}, 2).template copy_to<Cuda>());
   const Tensor<Value, DenseMatrix<>, Cuda> listed({m, n}), all({m, n});
   for (const auto& result : {listed, all})
-    Kokkos::deep_copy(result.values(), std::numeric_limits<Value>::quiet_NaN());
+    Kokkos::deep_copy(result.values(), Value(std::numeric_limits<float>::quiet_NaN()));
   const auto of_listed = assign(listed(i, j), A(i, k) * B(k, j)).template use<gpu::NmByBlocksOfListedRows>(),
              of_listed_again = of_listed.accumulate();
   const auto of_all = assign(all(i, j), A(i, k) * B(k, j)).template use<gpu::NmByBlocksOfAllRows>();
@@ -122,7 +122,7 @@ Tensor<Value, DenseMatrix<>> product_by(const Tensor<Value, DenseMatrix<ColumnMa
   static_assert(Config::slots(layout).fit());
   const Array<char, gpu::Memory> packed("packed", static_cast<std::size_t>(layout.bytes(inner, n)));
   const Tensor<Value, DenseMatrix<>, Cuda> C({m, n});
-  Kokkos::deep_copy(C.values(), std::numeric_limits<Value>::quiet_NaN());
+  Kokkos::deep_copy(C.values(), Value(std::numeric_limits<float>::quiet_NaN()));
   gpu::NmBlockProduct<Value, NoEpilogue<Value>> product{};
   if constexpr (Config::lists_rows) {
     gpu::list_rows(Cuda(), nm_view(B), layout, packed.data());

@@ -34,6 +34,67 @@ TEST(CudaNofMInNarrowUnits, ResultsThatFillTheGpu) {
   expect_nm_product<Candidate, float, float, NM<8, 32, 16>, RowMajor>({4400, 1500, 140});
 }
 
+/// Small integers, the same for every space.
+template <class Value>
+struct FillWithIntegers {
+  Value* values;
+  KOKKOS_FUNCTION void operator()(std::int64_t at) const {
+    std::uint64_t bits = static_cast<std::uint64_t>(at + 1) * 0x9e3779b97f4a7c15U;
+    bits ^= bits >> 31;
+    values[at] = static_cast<Value>(static_cast<float>(bits % 3) - 1.0F);
+  }
+};
+template <class Value>
+struct CountDifferences {
+  const Value *a, *b;
+  KOKKOS_FUNCTION void operator()(std::int64_t at, std::int64_t& count) const {
+    count += !(static_cast<float>(a[at]) == static_cast<float>(b[at]));
+  }
+};
+
+/// So many stages and tiles that warps of a block drift apart, run again and again. Sums of small integers
+/// are exact, so that the kernel on CUDA cores has the same.
+template <class F, class Value>
+void expect_long_sums(bool rounds_to_tf32 = false) {
+  SCOPED_TRACE(text(format_name<F>(), ", ", value_name<Value>()));
+  constexpr std::int64_t extent = 4096;
+  using Range = Kokkos::RangePolicy<Kokkos::Cuda, Kokkos::IndexType<std::int64_t>>;
+  const Tensor<Value, DenseMatrix<>, Cuda> A({extent, extent}), unpruned({extent, extent}),
+      C({extent, extent}), expected({extent, extent});
+  const Range all(0, extent * extent);
+  Kokkos::parallel_for("A", all, FillWithIntegers<Value>{A.values().data()});
+  Kokkos::parallel_for("B", all, FillWithIntegers<Value>{unpruned.values().data()});
+  const auto B = prune<F>(unpruned);
+  assign(expected(i, j), A(i, k) * B(k, j)).template use<gpu::NmByBlocks>().run();
+  const auto expect_sums = [&](auto product) {
+    for (int run = 0; run < 20; ++run) {
+      Kokkos::deep_copy(C.values(), Value(std::numeric_limits<float>::quiet_NaN()));
+      product.run();
+      std::int64_t different = 0;
+      Kokkos::parallel_reduce("differences", all,
+                              CountDifferences<Value>{C.values().data(), expected.values().data()},
+                              different);
+      EXPECT_EQ(different, 0) << "run " << run;
+    }
+  };
+  const auto statement =
+      assign(C(i, j), A(i, k) * B(k, j)).with_constant_operands().template use<Candidate>();
+  if (rounds_to_tf32)
+    expect_sums(plan(statement.allow_tf32()));
+  else
+    expect_sums(plan(statement));
+}
+TEST(CudaNofMInNarrowUnits, LongSumsAreTheSameInEveryRun) {
+  expect_long_sums<NM<16, 32, 8>, half>();
+  expect_long_sums<NM<16, 32, 16>, half>();
+  expect_long_sums<NM<16, 32, 32>, half>();
+  expect_long_sums<NM<4, 32, 32>, half>();
+  expect_long_sums<NM<16, 32, 16>, float>();
+  expect_long_sums<NM<16, 32, 32>, float>();
+  expect_long_sums<NM<16, 32, 8>, float>(true);
+  expect_long_sums<NM<16, 32, 32>, float>(true);
+}
+
 /// A NaN in a row of A's column that B does not keep, and in one where its unit is zero: each unit of 32
 /// columns has rows of its own.
 TEST(CudaNofMInNarrowUnits, UnitsOfZerosMeetNothing) {

@@ -55,7 +55,7 @@ void expect_right(const Entries<Value, 2>& entries, std::int64_t columns) {
   const auto c = expected.template copy_to<Cuda>();
   const auto statement = assign(c(i, j), a(i, k) * b(k, j)).template use<Kernel>();
   const auto check = [&](const auto& run) {
-    Kokkos::deep_copy(c.values(), std::numeric_limits<Out>::quiet_NaN());
+    Kokkos::deep_copy(c.values(), Out(std::numeric_limits<float>::quiet_NaN()));
     run(statement);
     expect_equal_tensors(expected, c);
     run(statement.accumulate());
@@ -262,7 +262,7 @@ void expect_empty_rows() {
         accumulates ? statement.generic().accumulate().run() : statement.generic().run();
         for (const bool is_planned : {false, true}) {
           const auto C = before.template copy_to<Cuda>();
-          if (!accumulates) Kokkos::deep_copy(C.values(), std::numeric_limits<Out>::quiet_NaN());
+          if (!accumulates) Kokkos::deep_copy(C.values(), Out(std::numeric_limits<float>::quiet_NaN()));
           const auto start = [&](const auto& one) { is_planned ? plan(one).run() : one.run(); };
           const auto by_kernel =
               make(C, device_A, device_B, device_bias).template use<gpu::SpmmByDotProducts>();
