@@ -387,6 +387,7 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
     };
     ring_a.wait_until_full();
     ring_b.wait_until_full();
+    __syncwarp();  // lanes that waited longer than others: what follows is executed by whole warps
     std::uint32_t rows = ring_a.slot() + (ptx::load_shared_u16(ring_b.slot() + places_at) ^ pieces);
     load_b(0);
 #pragma unroll
@@ -413,6 +414,7 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
           if (ends_slot) ptx::arrive(emptied_b);
           if (!has_next) return;
           if (!b_is_there) ring_b.wait_until_full();
+          if (ends_slot) __syncwarp();
           load_b(1 - u);
         };
 #pragma unroll
@@ -441,6 +443,7 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
             }
             if (i == 0) {
               if (has_next && !a_is_there) ring_a.wait_until_full();
+              if (is_last) __syncwarp();
               rows = ring_a.slot() + (place ^ pieces);
               if (!asks_ahead) take_b();
             }
