@@ -303,12 +303,9 @@ class ProductsInBatches::Plan {
       const Extents<2> extents{(are_one ? batches.extent(0) : 1) * batches.extent(1), batches.extent(2)};
       if constexpr (are_one) {
         matrix.replace(extents, detail::levels_of_rows(batches), values);
-      } else if constexpr (T::format_type::is_dense) {
-        const std::int64_t size = extents[0] * extents[1];
-        matrix.replace(extents, detail::levels_of_slice(batches, batch),
-                       Values(values.data() + batch * size, static_cast<std::size_t>(size)));
-      } else if (batches.extent(0) > 0) {
-        const std::int64_t size = detail::values_of_slice(batches);
+      } else if (T::format_type::is_dense || batches.extent(0) > 0) {
+        const std::int64_t size =
+            T::format_type::is_dense ? extents[0] * extents[1] : detail::values_of_slice(batches);
         matrix.replace(extents, detail::levels_of_slice(batches, batch),
                        Values(values.data() + batch * size, static_cast<std::size_t>(size)));
       } else {

@@ -20,20 +20,25 @@ enum class Begins {
   early
 };
 
-/// How a grid of blocks in clusters is started.
+/// How a grid of blocks in clusters is started, or one without clusters if they are to have 0 blocks.
 struct ClusterLaunch {
   ClusterLaunch(const Kokkos::Cuda& space, const Grid& grid, int blocks_of_cluster, int threads,
                 std::int64_t shared_bytes, Begins begins = Begins::behind) {
-    attributes[0].id = cudaLaunchAttributeClusterDimension;
-    attributes[0].val.clusterDim = {static_cast<unsigned>(blocks_of_cluster), 1, 1};
-    attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[1].val.programmaticStreamSerializationAllowed = 1;
+    unsigned count = 0;
+    if (blocks_of_cluster > 0) {
+      attributes[count].id = cudaLaunchAttributeClusterDimension;
+      attributes[count++].val.clusterDim = {static_cast<unsigned>(blocks_of_cluster), 1, 1};
+    }
+    if (begins == Begins::early) {
+      attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+      attributes[count++].val.programmaticStreamSerializationAllowed = 1;
+    }
     config.gridDim = grid.size;
     config.blockDim = static_cast<unsigned>(threads);
     config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
     config.stream = space.cuda_stream();
     config.attrs = attributes;
-    config.numAttrs = begins == Begins::early ? 2 : 1;
+    config.numAttrs = count;
   }
   ClusterLaunch(const ClusterLaunch&) = delete;
   ClusterLaunch& operator=(const ClusterLaunch&) = delete;
@@ -42,7 +47,8 @@ struct ClusterLaunch {
   cudaLaunchConfig_t config{};
 };
 
-/// Starts `kernel` as `launch` does, in clusters of `blocks_of_cluster` blocks.
+/// Starts `kernel` as `launch` does, in clusters of `blocks_of_cluster` blocks, or without clusters if it is
+/// 0.
 template <class... Parameters, class... Arguments>
 void launch_clusters(Begins begins, const Kokkos::Cuda& space, const char* name,
                      void (*kernel)(Parameters...), const Grid& grid, int blocks_of_cluster, int threads,

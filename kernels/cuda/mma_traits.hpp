@@ -58,10 +58,6 @@ struct MmaM16N8K8 {
     return lane % 4 * 2 + which;
   }
   KOKKOS_INLINE_FUNCTION static constexpr int k_of_tf32(int lane, int which) { return lane % 4 + which * 4; }
-  /// The lane that holds d(row, row) and d(row + 8, row), for row < 8, and which of its registers: this one
-  /// of 0 and 1 for the former, of 2 and 3 for the latter.
-  KOKKOS_INLINE_FUNCTION static constexpr int lane_of_diagonal(int row) { return row * 4 + row / 2; }
-  KOKKOS_INLINE_FUNCTION static constexpr int register_of_diagonal(int row) { return row % 2; }
 };
 
 /// d[16, 8] += a[16, 32] b[32, 8] of 16-bit elements by one warp, where a keeps two of every four elements of

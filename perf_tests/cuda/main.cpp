@@ -6,9 +6,8 @@
 ///               --benchmark_out=cuda.json --benchmark_out_format=json
 ///
 /// Times are the device's, of one call; matrices stay in the L2 cache between calls where they fit (60 MB on
-/// an H200). SPOROS_PERF names the families to measure:
-/// spmv,spmm,classes,sddmm,mttkrp,spgemm,sum,scan,scatter, nm,two_four,layers,batches,nest; all where it is
-/// not set.
+/// an H200). SPOROS_PERF names the families to measure, of spmv, spmm, classes, sddmm, mttkrp, spgemm, sum,
+/// scan, scatter, nm, two_four, layers, batches and nest; all where it is not set.
 #include <sys/utsname.h>
 
 #include "harness.hpp"

@@ -28,7 +28,7 @@
 #include <sporos/kernels/spmm/cuda/dot_products_candidate.hpp>
 
 #include "cublas.hpp"
-#include "patterns.hpp"
+#include "cusparse_spmm.hpp"
 #include "peers/spmm_peer.hpp"
 
 namespace sporos::perf {
@@ -36,9 +36,6 @@ namespace sporos::perf {
 namespace {
 
 using namespace sporos::indices;
-
-/// C = A B, the layer Y = X A', or C = A' B, all dense matrices by rows.
-enum class Form { product, layer, transposed };
 
 /// The operands of a product, of which only the last one asked for is kept: B and C, or X and Y.
 template <class Value, Form Which>
@@ -72,63 +69,10 @@ struct Operands {
     }
     return *kept;
   }
-};
 
-/// A matrix by rows, or its transpose, by columns.
-template <Form Which, class Value>
-cusparseDnMatDescr_t describe(const Matrix<Value>& a) {
-  constexpr bool is_turned = Which == Form::layer;
-  cusparseDnMatDescr_t out = nullptr;
-  check(cusparseCreateDnMat(&out, a.extent(is_turned ? 1 : 0), a.extent(is_turned ? 0 : 1), a.extent(1),
-                            a.values().data(), cuda_type<Value>,
-                            is_turned ? CUSPARSE_ORDER_COL : CUSPARSE_ORDER_ROW),
-        "cusparseCreateDnMat");
-  return out;
-}
-
-/// A product by cuSPARSE, prepared.
-template <class Value, Form Which>
-class CusparseSpmm {
-  using Sum = std::conditional_t<std::is_same_v<Value, double>, double, float>;
-
- public:
-  CusparseSpmm(const Operands<Value, Which>& in, cusparseSpMMAlg_t algorithm) : algorithm_(algorithm) {
-    const auto& columns = in.a.template level<1>();
-    check(cusparseCreateCsr(&a_, in.a.extent(0), in.a.extent(1), in.a.nnz(), columns.positions.data(),
-                            columns.coordinates.data(), in.a.values().data(), CUSPARSE_INDEX_32I,
-                            CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, cuda_type<Value>),
-          "cusparseCreateCsr");
-    b_ = describe<Which>(in.b);
-    c_ = describe<Which>(in.peer_c);
-    std::size_t size = 0;
-    check(cusparseSpMM_bufferSize(cusparse(), of_a, none, &one_, a_, b_, &zero_, c_, cuda_type<Sum>,
-                                  algorithm, &size),
-          "cusparseSpMM_bufferSize");
-    buffer_ = Array<char, gpu::Memory>("buffer", size + 256);
-    check(cusparseSpMM_preprocess(cusparse(), of_a, none, &one_, a_, b_, &zero_, c_, cuda_type<Sum>,
-                                  algorithm, buffer_.data()),
-          "cusparseSpMM_preprocess");
+  CusparseSpmm<Value> by_cusparse(cusparseSpMMAlg_t algorithm) const {
+    return {a, b, peer_c, algorithm, Which};
   }
-  CusparseSpmm(const CusparseSpmm&) = delete;
-  ~CusparseSpmm() {
-    cusparseDestroySpMat(a_);
-    cusparseDestroyDnMat(b_);
-    cusparseDestroyDnMat(c_);
-  }
-  void operator()() const {
-    check(cusparseSpMM(cusparse(), of_a, none, &one_, a_, b_, &zero_, c_, cuda_type<Sum>, algorithm_,
-                       buffer_.data()),
-          "cusparseSpMM");
-  }
-
- private:
-  static constexpr auto none = CUSPARSE_OPERATION_NON_TRANSPOSE,
-                        of_a = Which == Form::transposed ? CUSPARSE_OPERATION_TRANSPOSE : none;
-  Sum one_ = 1, zero_ = 0;
-  cusparseSpMMAlg_t algorithm_;
-  cusparseSpMatDescr_t a_ = nullptr;
-  cusparseDnMatDescr_t b_ = nullptr, c_ = nullptr;
-  Array<char, gpu::Memory> buffer_;
 };
 
 constexpr std::array cusparse_algorithms = {std::pair("cusparse_default", CUSPARSE_SPMM_ALG_DEFAULT),
@@ -143,7 +87,7 @@ double best_of_cusparse(const Operands<Value, Which>& in) {
   double best = std::numeric_limits<double>::infinity();
   for (const auto& [name, algorithm] : cusparse_algorithms) {
     try {
-      const CusparseSpmm<Value, Which> product(in, algorithm);
+      const auto product = in.by_cusparse(algorithm);
       best = std::min(best, seconds_of_replays(calls, replays, product)[replays / 2] / calls);
     } catch (const std::exception&) {  // not every algorithm takes matrices by columns
       continue;
@@ -246,47 +190,18 @@ void add_product(const Input& input, std::int64_t columns) {
     state.counters["nonzeros"] = static_cast<double>(in.a.nnz());
   };
   const auto difference_from_peer = [](const In& in) {
-    const CusparseSpmm<Value, Which> peer(
-        in, Which == Form::product ? CUSPARSE_SPMM_CSR_ALG3 : CUSPARSE_SPMM_ALG_DEFAULT);
-    peer();
+    in.by_cusparse(Which == Form::product ? CUSPARSE_SPMM_CSR_ALG3 : CUSPARSE_SPMM_ALG_DEFAULT)();
     using Wide = accumulate_t<Value>;
     return difference(convert<DenseMatrix<>, Wide>(in.c).values(),
                       convert<DenseMatrix<>, Wide>(in.peer_c).values());
   };
-  const auto add_contender = [&]<class K>(const char* name, std::type_identity<K>) {
+  const auto add_sporos = [&](const char* name, const auto& measure) {
     add(
         text(family, name, tail),
         [=](benchmark::State& state) {
           const auto& in = In::of(input, columns);
-          const auto measure_plan = [&](const auto& statement) {
-            auto product = plan(statement);
-            const double planned = measure_graph(state, [&] { product.run(); });
-            const double to_plan = seconds_to_plan(statement);
-            state.counters["plan_seconds"] = to_plan;
-            state.counters["held_bytes"] = static_cast<double>(product.bytes());
-            state.SetLabel(std::string(product.candidate()));
-            if constexpr (std::is_void_v<K>) {
-              const double unplanned = seconds_without_plan(statement), cusparse = best_of_cusparse(in);
-              state.counters["statement_seconds"] = unplanned;
-              if (cusparse < std::numeric_limits<double>::infinity())
-                state.counters["cusparse_seconds"] = cusparse;
-              const double gain = std::min(unplanned, cusparse) - planned;
-              if (gain > 0) state.counters["products_to_amortise"] = to_plan / gain;
-            }
-          };
-          const auto statement = [&] {
-            if constexpr (Which == Form::product)
-              return assign(in.c(i, j), in.a(i, k) * in.b(k, j)).with_constant_operands();
-            else if constexpr (Which == Form::transposed)
-              return assign(in.c(i, j), in.a(k, i) * in.b(k, j)).with_constant_operands();
-            else
-              return assign(in.c(i, j), in.b(i, k) * in.a(j, k)).with_constant_operands();
-          }();
           try {
-            if constexpr (std::is_void_v<K>)
-              measure_plan(statement);
-            else
-              measure_plan(statement.template use<K>());
+            measure(state, in);
           } catch (const Error& error) {
             state.SkipWithError(error.what());
             return;
@@ -296,7 +211,38 @@ void add_product(const Input& input, std::int64_t columns) {
         },
         10);
   };
-  add_contender("sporos", std::type_identity<void>{});
+  // The seconds of a product and of making its plan.
+  const auto measure_plan = [](benchmark::State& state, const auto& statement) {
+    auto product = plan(statement);
+    const double planned = measure_graph(state, [&] { product.run(); });
+    const double to_plan = seconds_to_plan(statement);
+    state.counters["plan_seconds"] = to_plan;
+    state.counters["held_bytes"] = static_cast<double>(product.bytes());
+    state.SetLabel(std::string(product.candidate()));
+    return std::pair(planned, to_plan);
+  };
+  const auto statement_of = [](const In& in) {
+    if constexpr (Which == Form::product)
+      return assign(in.c(i, j), in.a(i, k) * in.b(k, j)).with_constant_operands();
+    else if constexpr (Which == Form::transposed)
+      return assign(in.c(i, j), in.a(k, i) * in.b(k, j)).with_constant_operands();
+    else
+      return assign(in.c(i, j), in.b(i, k) * in.a(j, k)).with_constant_operands();
+  };
+  const auto add_contender = [&]<class K>(const char* name, std::type_identity<K>) {
+    add_sporos(name, [=](benchmark::State& state, const In& in) {
+      measure_plan(state, statement_of(in).template use<K>());
+    });
+  };
+  add_sporos("sporos", [=](benchmark::State& state, const In& in) {
+    const auto statement = statement_of(in);
+    const auto [planned, to_plan] = measure_plan(state, statement);
+    const double unplanned = seconds_without_plan(statement), cusparse = best_of_cusparse(in);
+    state.counters["statement_seconds"] = unplanned;
+    if (cusparse < std::numeric_limits<double>::infinity()) state.counters["cusparse_seconds"] = cusparse;
+    const double gain = std::min(unplanned, cusparse) - planned;
+    if (gain > 0) state.counters["products_to_amortise"] = to_plan / gain;
+  });
   if constexpr (Which == Form::product) {
     add_contender("sporos_groups", std::type_identity<gpu::SpmmByGroups>{});
     if constexpr (is_narrow_float_v<Value>)
@@ -312,37 +258,14 @@ void add_product(const Input& input, std::int64_t columns) {
   } else if constexpr (Which == Form::transposed) {
     add_contender("sporos_groups", std::type_identity<gpu::SpmmByGroups>{});
     add_contender("sporos_cublas", std::type_identity<gpu::SpmmByCublas>{});
-    const auto add_another = [&](const char* name, const auto& measure) {
-      add(
-          text(family, name, tail),
-          [=](benchmark::State& state) {
-            const auto& in = In::of(input, columns);
-            try {
-              measure(state, in);
-            } catch (const Error& error) {
-              state.SkipWithError(error.what());
-              return;
-            }
-            count(state, in);
-            state.counters["difference"] = difference_from_peer(in);
-          },
-          10);
-    };
-    const auto measure_plan = [](benchmark::State& state, const auto& statement) {
-      auto product = plan(statement);
-      measure_graph(state, [&] { product.run(); });
-      state.counters["plan_seconds"] = seconds_to_plan(statement);
-      state.counters["held_bytes"] = static_cast<double>(product.bytes());
-      state.SetLabel(std::string(product.candidate()));
-    };
-    add_another("sporos_values", [=](benchmark::State& state, const In& in) {
+    add_sporos("sporos_values", [=](benchmark::State& state, const In& in) {
       measure_plan(state, assign(in.c(i, j), in.a(k, i) * in.b(k, j)));
     });
-    add_another("sporos_stored", [=](benchmark::State& state, const In& in) {
+    add_sporos("sporos_stored", [=](benchmark::State& state, const In& in) {
       const auto stored = transpose(in.a);
       measure_plan(state, assign(in.c(i, j), stored(i, k) * in.b(k, j)).with_constant_operands());
     });
-    add_another("sporos_statement", [](benchmark::State& state, const In& in) {
+    add_sporos("sporos_statement", [](benchmark::State& state, const In& in) {
       constexpr int calls = 10;  // as of the others
       const double seconds = seconds_without_plan(assign(in.c(i, j), in.a(k, i) * in.b(k, j)));
       for (auto _ : state) state.SetIterationTime(seconds * calls);
@@ -359,7 +282,7 @@ void add_product(const Input& input, std::int64_t columns) {
         [=, algorithm = algorithm](benchmark::State& state) {
           const auto& in = In::of(input, columns);
           try {
-            const CusparseSpmm<Value, Which> product(in, algorithm);
+            const auto product = in.by_cusparse(algorithm);
             measure_graph(state, product);
           } catch (const std::exception& error) {  // not every algorithm takes matrices by columns
             state.SkipWithError(error.what());
@@ -379,7 +302,7 @@ void add_product(const Input& input, std::int64_t columns) {
               measure_graph(state, [&] { peer.run(Kokkos::Cuda().cuda_stream()); });
               count(state, in);
               state.counters["held_bytes"] = static_cast<double>(peer.held_bytes());
-              CusparseSpmm<Value, Which>(in, CUSPARSE_SPMM_CSR_ALG3)();
+              in.by_cusparse(CUSPARSE_SPMM_CSR_ALG3)();
               const Tensor<double, DenseMatrix<>> result(in.c.extents());
               const std::vector<double> sums = peer.result();
               std::copy(sums.begin(), sums.end(), result.values().data());

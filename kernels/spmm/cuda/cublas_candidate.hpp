@@ -20,6 +20,7 @@
 #include "../../results/dense_target.hpp"
 #include "../pattern.hpp"
 #include "dense_product.hpp"
+#include "value_types.hpp"
 
 namespace sporos::gpu {
 
@@ -53,20 +54,10 @@ struct SpmmByCublas {
   static constexpr bool deterministic = true;
 
   template <class S>
-  static constexpr bool computes() {
-    if constexpr (Pattern::template matches<S>) {
-      using T = typename std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>::value_type;
-      using B = typename std::remove_cvref_t<decltype(Pattern::dense(std::declval<const S&>()))>::value_type;
-      using Out = typename S::result_type::value_type;
-      return std::is_same_v<T, B> &&
-             (std::is_same_v<T, Out> || (is_narrow_float_v<T> && std::is_same_v<Out, float>)) &&
-             std::is_same_v<detail::compute_of<S>, accumulate_t<T>>;
-    } else {
-      return false;
-    }
-  }
-  template <class S>
-  static constexpr bool matches = computes<S>();
+  static constexpr bool matches = is_product_of_types<Pattern, S>([]<class T, class Out, class Compute>() {
+    return (std::is_same_v<T, Out> || (is_narrow_float_v<T> && std::is_same_v<Out, float>)) &&
+           std::is_same_v<Compute, accumulate_t<T>>;
+  });
 
   template <class S>
   static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources) {

@@ -165,17 +165,8 @@ void launch_behind_product(const Kokkos::Cuda& space, const char* name, void (*k
     expect_success(cudaFuncGetAttributes(&found, kernel), name);
     return found.ptxVersion >= 90;
   });
-  if (!waits) return launch(space, name, kernel, grid, dense_threads, 0, arguments...);
-  cudaLaunchAttribute begins_early{};
-  begins_early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  begins_early.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = grid.size;
-  config.blockDim = dense_threads;
-  config.stream = space.cuda_stream();
-  config.attrs = &begins_early;
-  config.numAttrs = 1;
-  expect_success(cudaLaunchKernelEx(&config, kernel, arguments...), name);
+  launch_clusters(waits ? Begins::early : Begins::behind, space, name, kernel, grid, 0, dense_threads, 0,
+                  arguments...);
 }
 
 }  // namespace detail

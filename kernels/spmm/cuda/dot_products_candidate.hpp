@@ -15,6 +15,7 @@
 #include "../pattern.hpp"
 #include "dot_products.hpp"
 #include "rows_plan.hpp"
+#include "value_types.hpp"
 
 namespace sporos::gpu {
 
@@ -35,18 +36,9 @@ struct SpmmByDotProducts {
   static constexpr bool deterministic = true;
 
   template <class S>
-  static constexpr bool computes() {
-    if constexpr (Pattern::template matches<S>) {
-      using T = typename std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>::value_type;
-      using B = typename std::remove_cvref_t<decltype(Pattern::dense(std::declval<const S&>()))>::value_type;
-      return std::is_same_v<T, B> && (is_narrow_float_v<T> || std::is_same_v<T, float>) &&
-             std::is_same_v<detail::compute_of<S>, float>;
-    } else {
-      return false;
-    }
-  }
-  template <class S>
-  static constexpr bool matches = computes<S>();
+  static constexpr bool matches = is_product_of_types<Pattern, S>([]<class T, class Out, class Compute>() {
+    return (is_narrow_float_v<T> || std::is_same_v<T, float>) && std::is_same_v<Compute, float>;
+  });
 
   template <class S>
   static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources) {

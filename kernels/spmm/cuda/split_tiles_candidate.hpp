@@ -20,6 +20,7 @@
 #include "../pattern.hpp"
 #include "packed_plan.hpp"
 #include "split_tiles.hpp"
+#include "value_types.hpp"
 
 namespace sporos::gpu {
 
@@ -51,17 +52,9 @@ struct SpmmBySplitTiles {
   static constexpr bool deterministic = true;
 
   template <class S>
-  static constexpr bool computes() {
-    if constexpr (Pattern::template matches<S>)
-      return std::is_same_v<
-                 typename std::remove_cvref_t<decltype(Pattern::dense(std::declval<const S&>()))>::value_type,
-                 float> &&
-             std::is_same_v<typename S::result_type::value_type, float>;
-    else
-      return false;
-  }
-  template <class S>
-  static constexpr bool matches = computes<S>();
+  static constexpr bool matches = is_product_of_types<Pattern, S>([]<class T, class Out, class Compute>() {
+    return std::is_same_v<T, float> && std::is_same_v<Out, float>;
+  });
 
   /// For a plan that is kept, the tiles with nonzeros are counted.
   template <class S>

@@ -20,6 +20,7 @@
 #include "../pattern.hpp"
 #include "packed_plan.hpp"
 #include "tiles.hpp"
+#include "value_types.hpp"
 
 namespace sporos::gpu {
 
@@ -47,20 +48,9 @@ struct SpmmOnTensorCores {
   static constexpr bool deterministic = true;
 
   template <class S>
-  static constexpr bool computes() {
-    if constexpr (Pattern::template matches<S>) {
-      using T = typename std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>::value_type;
-      using Out = typename S::result_type::value_type;
-      return is_narrow_float_v<T> &&
-             std::is_same_v<T, typename std::remove_cvref_t<decltype(Pattern::dense(
-                                   std::declval<const S&>()))>::value_type> &&
-             (is_narrow_float_v<Out> || std::is_same_v<Out, float>);
-    } else {
-      return false;
-    }
-  }
-  template <class S>
-  static constexpr bool matches = computes<S>();
+  static constexpr bool matches = is_product_of_types<Pattern, S>([]<class T, class Out, class Compute>() {
+    return is_narrow_float_v<T> && (is_narrow_float_v<Out> || std::is_same_v<Out, float>);
+  });
 
   /// For a plan that is kept, the tiles with nonzeros are counted.
   template <class S>

@@ -18,6 +18,7 @@
 #include "../../protocol/candidate.hpp"
 #include "../pattern.hpp"
 #include "packed_plan.hpp"
+#include "value_types.hpp"
 #include "windows.hpp"
 
 namespace sporos::gpu {
@@ -48,20 +49,10 @@ struct SpmmByWindows {
   static constexpr bool deterministic = true;
 
   template <class S>
-  static constexpr bool computes() {
-    if constexpr (Pattern::template matches<S>) {
-      using T = typename std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>::value_type;
-      using Out = typename S::result_type::value_type;
-      return std::is_same_v<T, typename std::remove_cvref_t<decltype(Pattern::dense(
-                                   std::declval<const S&>()))>::value_type> &&
-             (std::is_same_v<T, double> ? std::is_same_v<Out, double>
-                                        : is_narrow_float_v<Out> || std::is_same_v<Out, float>);
-    } else {
-      return false;
-    }
-  }
-  template <class S>
-  static constexpr bool matches = computes<S>();
+  static constexpr bool matches = is_product_of_types<Pattern, S>([]<class T, class Out, class Compute>() {
+    return std::is_same_v<T, double> ? std::is_same_v<Out, double>
+                                     : is_narrow_float_v<Out> || std::is_same_v<Out, float>;
+  });
 
   /// For a plan that is kept, the steps of windows are counted.
   template <class S>

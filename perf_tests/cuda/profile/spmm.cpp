@@ -4,47 +4,13 @@
 /// of one length by the kernel for dot products, beside others.
 #include <sporos/kernels/spmm/cuda/dot_products_candidate.hpp>
 
-#include "../patterns.hpp"
+#include "../cusparse_spmm.hpp"
 #include "../single_row_mma.hpp"
 #include "profile.hpp"
 
 namespace sporos::perf {
 
 namespace {
-
-template <class T>
-void profile_cusparse(const std::string& name, const DeviceCsr<T>& a, const Matrix<T>& b, const Matrix<T>& c,
-                      cusparseSpMMAlg_t algorithm) {
-  constexpr auto none = CUSPARSE_OPERATION_NON_TRANSPOSE;
-  using Sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
-  constexpr cudaDataType sum_type = std::is_same_v<T, double> ? CUDA_R_64F : CUDA_R_32F;
-  const Sum one = 1, zero = 0;
-  const cusparseSpMatDescr_t of_a = describe(a);
-  const auto dense = [](const Matrix<T>& of) {
-    cusparseDnMatDescr_t out = nullptr;
-    check(cusparseCreateDnMat(&out, of.extent(0), of.extent(1), of.extent(1), of.values().data(),
-                              cuda_type<T>, CUSPARSE_ORDER_ROW),
-          "cusparseCreateDnMat");
-    return out;
-  };
-  const cusparseDnMatDescr_t of_b = dense(b), of_c = dense(c);
-  std::size_t size = 0;
-  check(cusparseSpMM_bufferSize(cusparse(), none, none, &one, of_a, of_b, &zero, of_c, sum_type, algorithm,
-                                &size),
-        "cusparseSpMM_bufferSize");
-  const Array<char, gpu::Memory> buffer("buffer", size + 256);
-  check(cusparseSpMM_preprocess(cusparse(), none, none, &one, of_a, of_b, &zero, of_c, sum_type, algorithm,
-                                buffer.data()),
-        "cusparseSpMM_preprocess");
-  profile(name, [&] {
-    check(cusparseSpMM(cusparse(), none, none, &one, of_a, of_b, &zero, of_c, sum_type, algorithm,
-                       buffer.data()),
-          "cusparseSpMM");
-  });
-  cusparseDestroySpMat(of_a);
-  cusparseDestroyDnMat(of_b);
-  cusparseDestroyDnMat(of_c);
-}
 
 template <class T>
 void profile_spmm(const Input& input, std::int64_t columns) {
@@ -56,8 +22,12 @@ void profile_spmm(const Input& input, std::int64_t columns) {
   const Matrix<T> c({a.extent(0), columns});
   auto product = plan(assign(c(i, j), a(i, k) * b(k, j)).with_constant_operands());
   profile(family + "sporos", [&] { product.run(); });
-  profile_cusparse(family + "cusparse_alg2", a, b, c, CUSPARSE_SPMM_CSR_ALG2);
-  profile_cusparse(family + "cusparse_alg3", a, b, c, CUSPARSE_SPMM_CSR_ALG3);
+  const auto profile_cusparse = [&](const char* contender, cusparseSpMMAlg_t algorithm) {
+    const CusparseSpmm<T> by_cusparse(a, b, c, algorithm);
+    profile(family + contender, [&] { by_cusparse(); });
+  };
+  profile_cusparse("cusparse_alg2", CUSPARSE_SPMM_CSR_ALG2);
+  profile_cusparse("cusparse_alg3", CUSPARSE_SPMM_CSR_ALG3);
 }
 
 /// The kernels for dot products and for rows, and one that has a row for an operand, where all rows have as

@@ -21,7 +21,7 @@ namespace {
 
 using namespace sporos::indices;
 using test::batches::b;
-using test::batches::expect_product_of_batches;
+using test::batches::expect_product;
 using test::batches::expect_products_of_batches;
 using test::batches::expect_same_values;
 using test::batches::numbers;
@@ -41,16 +41,16 @@ void expect_weights() {
   for (const auto& [batches, rows, columns, inner] :
        {std::array<std::int64_t, 4>{3, 64, 128, 128}, {5, 33, 96, 64}, {1, 7, 32, 32}}) {
     if constexpr (NmTraits<typename BatchTraits<F>::matrix>::along == 0) {
-      expect_product_of_batches<Cuda, Value, F, 3>({batches, rows, columns}, {batches, rows, inner},
-                                                   {batches, inner, columns}, test::batches::dense_ik,
-                                                   test::batches::dense_kj);
-      expect_product_of_batches<Cuda, Value, F, 3>({batches, rows, columns}, {batches, inner, rows},
-                                                   {batches, inner, columns}, test::batches::dense_ki,
-                                                   test::batches::dense_kj);
+      expect_product<Cuda, Value, F, 3>({batches, rows, columns}, {batches, rows, inner},
+                                        {batches, inner, columns}, test::batches::dense_ik,
+                                        test::batches::dense_kj);
+      expect_product<Cuda, Value, F, 3>({batches, rows, columns}, {batches, inner, rows},
+                                        {batches, inner, columns}, test::batches::dense_ki,
+                                        test::batches::dense_kj);
     } else {
-      expect_product_of_batches<Cuda, Value, F, 3>({batches, rows, columns}, {batches, rows, inner},
-                                                   {batches, columns, inner}, test::batches::dense_ik,
-                                                   test::batches::dense_jk);
+      expect_product<Cuda, Value, F, 3>({batches, rows, columns}, {batches, rows, inner},
+                                        {batches, columns, inner}, test::batches::dense_ik,
+                                        test::batches::dense_jk);
     }
   }
 }
@@ -64,14 +64,14 @@ TEST(CudaBatchesOfSparseMatrices, OfTwoFourMatrices) {
   // The rows of all matrices, times one.
   for (const auto& [batches, rows, columns, inner] :
        {std::array<std::int64_t, 4>{3, 64, 136, 128}, {5, 33, 21, 44}, {3, 7, 9, 20}})
-    expect_product_of_batches<Cuda, half, Batches<TwoFour>, 2>({batches, rows, columns}, {inner, columns},
-                                                               {batches, rows, inner}, test::batches::one_kj,
-                                                               test::batches::dense_ik);
+    expect_product<Cuda, half, Batches<TwoFour>, 2>({batches, rows, columns}, {inner, columns},
+                                                    {batches, rows, inner}, test::batches::one_kj,
+                                                    test::batches::dense_ik);
 }
 /// Matrices whose metadata begins inside a byte, which the loop nest reads.
 TEST(CudaBatchesOfSparseMatrices, OfOddNumbersOfWindows) {
-  expect_product_of_batches<Cuda, half, Batches<TwoFour>, 3>(
-      {3, 6, 7}, {3, 6, 20}, {3, 7, 20}, test::batches::dense_ik, test::batches::dense_jk);
+  expect_product<Cuda, half, Batches<TwoFour>, 3>({3, 6, 7}, {3, 6, 20}, {3, 7, 20}, test::batches::dense_ik,
+                                                  test::batches::dense_jk);
 }
 
 template <class S>

@@ -9,6 +9,7 @@
 #include <sporos/sporos.hpp>
 #include <vector>
 
+#include "../device_memory.hpp"
 #include "kernels/kernel_of.hpp"
 
 namespace sporos::test::n_of_m_large {
@@ -38,12 +39,6 @@ void fill(const Array<T, gpu::Memory>& values, std::int64_t columns) {
                        Kokkos::RangePolicy<Cuda, Kokkos::IndexType<std::int64_t>>(
                            0, static_cast<std::int64_t>(values.extent(0))),
                        FillMatrix<T>{values.data(), columns});
-}
-
-bool has_memory(std::int64_t gigabytes) {
-  std::size_t free = 0;
-  std::size_t total = 0;
-  return cudaMemGetInfo(&free, &total) == cudaSuccess && free > static_cast<std::size_t>(gigabytes) << 30;
 }
 
 template <class T>

@@ -23,18 +23,8 @@ using namespace sporos::indices;
 /// Calls work.template operator()<Kernel, Value, Out>() for each kernel with a result by rows.
 template <class Work>
 void with_each_kernel(const Work& work) {
-  const auto one = [&]<class Kernel, class Value, class Out>() {
-    SCOPED_TRACE(std::string(Kernel::name));
-    work.template operator()<Kernel, Value, Out>();
-  };
-  one.template operator()<gpu::SpmmByGroups, float, float>();
-  one.template operator()<gpu::SpmmByDotProducts, half, float>();
-  one.template operator()<gpu::SpmmOnTensorCores, half, float>();
-  one.template operator()<gpu::SpmmBySplitTiles, float, float>();
-  one.template operator()<gpu::SpmmByWindows, double, double>();
-  one.template operator()<gpu::SpmmByWindows, half, float>();
-  one.template operator()<gpu::SpmmByCublas, half, float>();
-  one.template operator()<gpu::SpmmByCublas, double, double>();
+  test::with_each_kernel(work, SpmmCase<gpu::SpmmByWindows, half, float>{},
+                         SpmmCase<gpu::SpmmByCublas, double, double>{});
 }
 
 /// C = A B into what was not a number, and C += A B, as statements and as plans of constant operands. Sums of

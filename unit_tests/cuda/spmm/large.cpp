@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "../device_memory.hpp"
+
 namespace sporos::test::spmm_large {
 namespace {
 
@@ -103,12 +105,6 @@ std::int64_t counted(std::int64_t count, const F& wrong) {
 template <class T>
 void poison(const T& tensor) {
   Kokkos::deep_copy(tensor.values(), std::numeric_limits<float>::quiet_NaN());
-}
-
-bool has_memory(std::int64_t gigabytes) {
-  std::size_t free = 0;
-  std::size_t total = 0;
-  return cudaMemGetInfo(&free, &total) == cudaSuccess && free > static_cast<std::size_t>(gigabytes) << 30;
 }
 
 using Matrix = Tensor<half, CSR<>, Cuda>;

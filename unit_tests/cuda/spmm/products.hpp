@@ -11,6 +11,7 @@
 #include <random>
 #include <sporos/kernels/spmm/cuda/dot_products_candidate.hpp>
 #include <sporos/sporos.hpp>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -28,6 +29,27 @@ Tensor<Value, DenseMatrix<>> thinned(const Extents<2>& extents, unsigned of, uns
   for (std::int64_t at = 0; at < out.nnz(); ++at)
     if (draw() % of != 0) out.values()(at) = Value{};
   return out;
+}
+
+/// A kernel, the type of the operands' values, and that of the result's.
+template <class Kernel, class Value, class Out>
+struct SpmmCase {};
+/// Calls work.template operator()<Kernel, Value, Out>() for each case.
+template <class... Kernel, class... Value, class... Out, class Work>
+void with_each(const Work& work, SpmmCase<Kernel, Value, Out>...) {
+  const auto one = [&]<class K, class V, class O>() {
+    SCOPED_TRACE(std::string(K::name));
+    work.template operator()<K, V, O>();
+  };
+  (one.template operator()<Kernel, Value, Out>(), ...);
+}
+/// The same for each kernel that takes a transpose, and for others.
+template <class Work, class... Others>
+void with_each_kernel(const Work& work, Others... others) {
+  with_each(work, SpmmCase<gpu::SpmmByGroups, float, float>{},
+            SpmmCase<gpu::SpmmByDotProducts, half, float>{}, SpmmCase<gpu::SpmmOnTensorCores, half, float>{},
+            SpmmCase<gpu::SpmmBySplitTiles, float, float>{}, SpmmCase<gpu::SpmmByWindows, double, double>{},
+            SpmmCase<gpu::SpmmByCublas, half, float>{}, others...);
 }
 
 /// Rounds elements to what a kernel multiplies exactly.

@@ -17,21 +17,6 @@ namespace {
 
 using namespace sporos::indices;
 
-/// Calls work.template operator()<Kernel, Value, Out>() for each kernel that takes a transpose.
-template <class Work>
-void with_each_kernel(const Work& work) {
-  const auto one = [&]<class Kernel, class Value, class Out>() {
-    SCOPED_TRACE(std::string(Kernel::name));
-    work.template operator()<Kernel, Value, Out>();
-  };
-  one.template operator()<gpu::SpmmByGroups, float, float>();
-  one.template operator()<gpu::SpmmByDotProducts, half, float>();
-  one.template operator()<gpu::SpmmOnTensorCores, half, float>();
-  one.template operator()<gpu::SpmmBySplitTiles, float, float>();
-  one.template operator()<gpu::SpmmByWindows, double, double>();
-  one.template operator()<gpu::SpmmByCublas, half, float>();
-}
-
 /// Small integers, so that sums are exact in every kernel; rows and columns without any among them.
 template <class Value>
 Tensor<Value, DenseMatrix<>> small_integers(const Extents<2>& extents, unsigned seed) {
