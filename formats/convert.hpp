@@ -63,17 +63,20 @@ inline constexpr bool same_order<Format<DimensionMap, FromLevels...>, Format<Dim
 /// sorted; the remaining modes are then in the right order as well.
 template <TensorFormat From, TensorFormat To>
 inline constexpr int levels_to_sort = [] {
-  if (From::is_blocked || To::is_blocked || !From::is_ordered) return To::levels;
-  for (int count = 0; count < To::levels; ++count) {
-    int seen = count;  // To's levels met in order so far, walking From's levels other than the first `count`
-    for (int mode : From::mode_of_level) {
-      bool first = false;
-      for (int k = 0; k < count; ++k) first = first || To::mode_of_level[static_cast<std::size_t>(k)] == mode;
-      if (first) continue;
-      if (To::mode_of_level[static_cast<std::size_t>(seen)] != mode) break;
-      ++seen;
+  if constexpr (!From::is_blocked && !To::is_blocked && From::is_ordered) {
+    for (int count = 0; count < To::levels; ++count) {
+      // To's levels met in order so far, walking From's levels other than the first `count`.
+      int seen = count;
+      for (int mode : From::mode_of_level) {
+        bool first = false;
+        for (int k = 0; k < count; ++k)
+          first = first || To::mode_of_level[static_cast<std::size_t>(k)] == mode;
+        if (first) continue;
+        if (To::mode_of_level[static_cast<std::size_t>(seen)] != mode) break;
+        ++seen;
+      }
+      if (seen == To::levels) return count;
     }
-    if (seen == To::levels) return count;
   }
   return To::levels;
 }();

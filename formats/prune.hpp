@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -59,18 +60,34 @@ KOKKOS_INLINE_FUNCTION double magnitude(const Value& value) {
   double size;
   if constexpr (is_complex_v<Value>) {
     const double real = static_cast<double>(value.real()), imaginary = static_cast<double>(value.imag());
-    size = Kokkos::sqrt(real * real + imaginary * imaginary);
+    size = Kokkos::hypot(real, imaginary);
   } else {
     size = Kokkos::abs(static_cast<double>(static_cast<accumulate_t<Value>>(value)));
   }
   return Kokkos::isnan(size) ? Kokkos::Experimental::infinity_v<double> : size;
 }
 
-/// What a value adds to the size of its unit.
-template <class Value>
-KOKKOS_INLINE_FUNCTION double size_in_unit(const Value& value, Magnitude by) {
-  const double size = magnitude(value);
-  return by == Magnitude::l1 ? size : size * size;
+/// The size of a unit as a number that can be compared; of doubles, also where their squares are too small or
+/// too large for one.
+/// @param for_each  calls what it is given with each value of the unit
+template <class ForEach>
+KOKKOS_INLINE_FUNCTION double size_of_unit(Magnitude by, const ForEach& for_each) {
+  double sum = 0, most = 0;
+  for_each([&](const auto& value) {
+    const double size = magnitude(value);
+    sum += by == Magnitude::l1 ? size : size * size;
+    most = most < size ? size : most;
+  });
+  if (by == Magnitude::l1) return sum;
+  constexpr double smallest = 1e-280, largest = 1e300;
+  if (most == 0 || !(most <= std::numeric_limits<double>::max())) return most;
+  if (smallest <= sum && sum <= largest) return Kokkos::sqrt(sum);
+  double scaled = 0;
+  for_each([&](const auto& value) {
+    const double size = magnitude(value) / most;
+    scaled += size * size;
+  });
+  return most * Kokkos::sqrt(scaled);
 }
 
 /// The factor by which values are scaled if windows keep `kept` of `window` units.
@@ -130,19 +147,20 @@ struct FillWindows {
   }
 
   KOKKOS_INLINE_FUNCTION double weight(std::int64_t p, int i) const {
-    double sum = 0;
     bool inside = false;
     for (std::int64_t at = 0; at < unit; ++at) {
       const std::int64_t q = offset(p, i, at);
       if (q < 0) continue;
       inside = true;
-      if (mask != nullptr) {
-        if (!(mask[q] == MaskValue{})) return 1;
-      } else {
-        sum += size_in_unit(from[q], by);
-      }
+      if (mask == nullptr) break;
+      if (!(mask[q] == MaskValue{})) return 1;
     }
-    return inside ? sum : -1;  // units beyond the extents are chosen last
+    if (!inside) return -1;  // units beyond the extents are chosen last
+    if (mask != nullptr) return 0;
+    return size_of_unit(by, [&](const auto& visit) {
+      for (std::int64_t at = 0; at < unit; ++at)
+        if (const std::int64_t q = offset(p, i, at); q >= 0) visit(from[q]);
+    });
   }
 
   /// Fills a group of windows. Lowers `overfull` to the first of them for which the mask has too many units.

@@ -69,12 +69,13 @@ Entries<Value, 2> prune(const Entries<Value, 2>& entries, const Windows& windows
     units.clear();
     const auto window = window_of(order[at]);
     while (at < count && window_of(order[at]) == window) {
-      Unit unit{at, at, 0};
+      const std::size_t begin = at;
       const std::int64_t coordinate = inside(order[at]);
-      for (; at < count && window_of(order[at]) == window && inside(order[at]) == coordinate; ++at)
-        unit.weight += detail::size_in_unit(entries.values(order[at]), options.by);
-      unit.end = at;
-      units.push_back(unit);
+      while (at < count && window_of(order[at]) == window && inside(order[at]) == coordinate) ++at;
+      const double weight = detail::size_of_unit(options.by, [&](const auto& visit) {
+        for (std::size_t of_unit = begin; of_unit < at; ++of_unit) visit(entries.values(order[of_unit]));
+      });
+      units.push_back({begin, at, weight});
     }
     if (static_cast<std::int64_t>(units.size()) > windows.kept) {
       std::stable_sort(units.begin(), units.end(),

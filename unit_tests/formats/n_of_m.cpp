@@ -93,6 +93,18 @@ TEST(NofMLevels, PruningKeepsTheLargestUnitsOfEachWindow) {
       });
 }
 
+/// Values whose squares are zero or infinite.
+TEST(NofMLevels, PruningByL2ComparesVerySmallAndVeryLargeDoubles) {
+  for (const double size : {1e-200, 1.0, 1e200}) {
+    SCOPED_TRACE(size);
+    const Tensor<double, DenseMatrix<>> dense({4, 2});
+    const double of_rows[4][2] = {{1, 2}, {3, 1}, {2, 3}, {-1, 0}};
+    for (std::int64_t at = 0; at < 8; ++at) dense.values()(at) = size * of_rows[at / 2][at % 2];
+    const Table<double, 2> expected{{{2, 0}, 2 * size}, {{2, 1}, 3 * size}};
+    EXPECT_TRUE(same(table(prune<NM<1, 4, 2>>(dense, {.by = Magnitude::l2})), expected));
+  }
+}
+
 TEST(NofMLevels, ConversionsGoThereAndBack) {
   for (const auto& extents : shapes)
     for_each_windowed_format([&]<TensorFormat F>() {

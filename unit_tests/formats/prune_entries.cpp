@@ -75,6 +75,15 @@ TEST(PruneEntries, WindowsMayBeLargerThanThoseOfAFormat) {
   EXPECT_EQ(kept.size(), 40 * 5 * 100);
 }
 
+TEST(PruneEntries, SquaresMayBeTooSmallOrTooLarge) {
+  for (const double size : {1e-200, 1e200}) {
+    const Entries<double, 2> list({1, 4}, {{{0, 0}, size}, {{0, 1}, 2 * size}, {{0, 2}, -3 * size}});
+    const auto kept = prune(list, {1, 4}, {.by = Magnitude::l2});
+    ASSERT_EQ(kept.size(), 1);
+    EXPECT_EQ(kept.coordinate(0)[1], 2);
+  }
+}
+
 TEST(PruneEntries, ValuesThatAreNotNumbersAreKept) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const Entries<double, 2> list({1, 4}, {{{0, 0}, 1e300}, {{0, 1}, nan}, {{0, 2}, 2e300}});
