@@ -40,6 +40,7 @@
 #include "../spmm/cuda/candidate.hpp"
 #include "../spmm/cuda/columns_candidate.hpp"
 #include "../spmm/cuda/cublas_candidate.hpp"
+#include "../spmm/cuda/padded_rows_candidate.hpp"
 #include "../spmm/cuda/shared_rows_candidate.hpp"
 #include "../spmm/cuda/split_tiles_candidate.hpp"
 #include "../spmm/cuda/tiles_candidate.hpp"
@@ -69,10 +70,10 @@ using NestCandidates = TypeList<
 using KernelCandidates = TypeList<
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
     gpu::SpmvByTiles, gpu::SpmmByGroups, gpu::SpmmOnTensorCores, gpu::SpmmBySplitTiles, gpu::SpmmByWindows,
-    gpu::SpmmByCublas, gpu::SpmmIntoColumns, gpu::SpmmFromSharedRows, gpu::SddmmByWarps, gpu::SddmmByTiles,
-    gpu::SddmmByWindows, gpu::SddmmByNonzeros, gpu::MttkrpByNonzeros, gpu::GemmByCublas, gpu::NmByGathering,
-    gpu::NmByBlocks, gpu::NmTransposed, gpu::TwoFourOnTensorCores, gpu::TwoFourByWarps, gpu::SpgemmByBins,
-    gpu::SparseSumByMatches,
+    gpu::SpmmByPaddedRows, gpu::SpmmByCublas, gpu::SpmmIntoColumns, gpu::SpmmFromSharedRows,
+    gpu::SddmmByWarps, gpu::SddmmByTiles, gpu::SddmmByWindows, gpu::SddmmByNonzeros, gpu::MttkrpByNonzeros,
+    gpu::GemmByCublas, gpu::NmByGathering, gpu::NmByBlocks, gpu::NmTransposed, gpu::TwoFourOnTensorCores,
+    gpu::TwoFourByWarps, gpu::SpgemmByBins, gpu::SparseSumByMatches,
 #ifdef SPOROS_HAVE_CUSPARSELT
     gpu::TwoFourByCusparselt,
 #endif

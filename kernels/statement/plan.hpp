@@ -17,6 +17,7 @@
 #include "../../core/statement.hpp"
 #include "../../formats/pattern.hpp"
 #include "../nest/nest_run.hpp"
+#include "../protocol/measured.hpp"
 #include "candidates_text.hpp"
 #include "estimate.hpp"
 #include "run.hpp"
@@ -216,6 +217,7 @@ class Plan {
     expect_zero_kept(statement);
     if constexpr (!Tensor::format_type::is_dense)
       detail::expect_other_tensors(statement, detail::views_of_tensors(statement));
+    const detail::Measurements measurements;
     plan_ = with_candidate<std::unique_ptr<detail::AnyPlan>>(
         *statement_, Use::often,
         [&]<class K>() { return std::unique_ptr<detail::AnyPlan>(new detail::PlanBy<K, S>(*statement_)); },

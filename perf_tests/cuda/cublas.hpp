@@ -65,13 +65,27 @@ double measure_graph(benchmark::State& state, const Work& work) {
   return seconds[seconds.size() / 2] / calls;
 }
 
+/// Numbers from -1 to 1, each made from its place by the mixing of splitmix64.
+template <class T>
+struct FillAtRandom {
+  T* values;
+  std::uint64_t seed;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t at) const {
+    std::uint64_t bits = (static_cast<std::uint64_t>(at) + (seed << 40) + 1) * 0x9e3779b97f4a7c15U;
+    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9U;
+    bits = (bits ^ bits >> 27) * 0x94d049bb133111ebU;
+    values[at] = T(static_cast<float>(bits >> 40) / 8388608.0F - 1);
+  }
+};
+
 template <class T>
 Matrix<T> random_matrix(std::int64_t rows, std::int64_t columns, unsigned seed) {
-  std::mt19937 draw(seed);
-  const Tensor<T, DenseMatrix<>> out({rows, columns});
-  for (std::int64_t at = 0; at < out.nnz(); ++at)
-    out.values()(at) = T(static_cast<float>(draw()) / 2147483648.0F - 1);
-  return out.template copy_to<Cuda>();
+  const Matrix<T> out({rows, columns});
+  Kokkos::parallel_for("random matrix",
+                       Kokkos::RangePolicy<Kokkos::Cuda, Kokkos::IndexType<std::int64_t>>(0, out.nnz()),
+                       FillAtRandom<T>{out.values().data(), seed});
+  return out;
 }
 
 }  // namespace sporos::perf

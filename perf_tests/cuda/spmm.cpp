@@ -245,6 +245,7 @@ void add_product(const Input& input, std::int64_t columns) {
   });
   if constexpr (Which == Form::product) {
     add_contender("sporos_groups", std::type_identity<gpu::SpmmByGroups>{});
+    add_contender("sporos_padded_rows", std::type_identity<gpu::SpmmByPaddedRows>{});
     if constexpr (is_narrow_float_v<Value>)
       add_contender("sporos_tiles", std::type_identity<gpu::SpmmOnTensorCores>{});
     if constexpr (std::is_same_v<Value, float>)

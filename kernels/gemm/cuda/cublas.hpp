@@ -42,6 +42,11 @@ class Cublas {
     if (workspace_.extent(0) == 0)
       workspace_ = make_array<char, Memory>("sporos::workspace of cuBLAS", workspace_bytes);
     if (handle_ == nullptr) expect_success(cublasCreate(&handle_), "create");
+    // Where cuBLAS cuts sums of 16-bit floats into parts, the parts are added in float as well.
+    expect_success(cublasSetMathMode(
+                       handle_, static_cast<cublasMath_t>(CUBLAS_DEFAULT_MATH |
+                                                          CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)),
+                   "set how sums are formed");
     // Setting the stream takes the workspace away, so it comes first.
     expect_success(cublasSetStream(handle_, space.cuda_stream()), "set the stream");
     expect_success(cublasSetWorkspace(handle_, workspace_.data(), workspace_bytes), "set the workspace");

@@ -54,10 +54,11 @@ struct SpmmByCublas {
   static constexpr bool deterministic = true;
 
   template <class S>
-  static constexpr bool matches = is_product_of_types<Pattern, S>([]<class T, class Out, class Compute>() {
-    return (std::is_same_v<T, Out> || (is_narrow_float_v<T> && std::is_same_v<Out, float>)) &&
-           std::is_same_v<Compute, accumulate_t<T>>;
-  });
+  static constexpr bool matches =
+      is_product_of_types<Pattern, S>([]<class T, class Out, class Compute>(ProductTypes<T, Out, Compute>) {
+        return (std::is_same_v<T, Out> || (is_narrow_float_v<T> && std::is_same_v<Out, float>)) &&
+               std::is_same_v<Compute, accumulate_t<T>>;
+      });
 
   template <class S>
   static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources) {

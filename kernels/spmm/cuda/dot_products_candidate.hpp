@@ -21,8 +21,9 @@ namespace sporos::gpu {
 
 /// C(i, j) = A(i, k) * B(k, j), with A in CSR or CSC, B and C dense, of 16-bit floats or, in tf32, of floats,
 /// on tensor cores, by dot_products.hpp. This is TCA-SpMM, kept for comparison: a statement runs it if it
-/// says `.use<gpu::SpmmByDotProducts>()`, since SpmmByGroups and SpmmOnTensorCores are faster, and tf32 has
-/// fewer digits than a statement on floats promises.
+/// says `.use<gpu::SpmmByDotProducts>()`, since other kernels are faster, and tf32 has
+/// fewer digits than a statement on floats promises; floats within a part in 2^11 of the largest become
+/// infinite, and their products with zero NaN.
 ///
 /// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
 /// host and Kokkos::fence() wait for it.
@@ -36,9 +37,10 @@ struct SpmmByDotProducts {
   static constexpr bool deterministic = true;
 
   template <class S>
-  static constexpr bool matches = is_product_of_types<Pattern, S>([]<class T, class Out, class Compute>() {
-    return (is_narrow_float_v<T> || std::is_same_v<T, float>) && std::is_same_v<Compute, float>;
-  });
+  static constexpr bool matches =
+      is_product_of_types<Pattern, S>([]<class T, class Out, class Compute>(ProductTypes<T, Out, Compute>) {
+        return (is_narrow_float_v<T> || std::is_same_v<T, float>) && std::is_same_v<Compute, float>;
+      });
 
   template <class S>
   static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file packed_plan.hpp
-/// Plans of products on tensor cores that convert the sparse operand to a form of their own: tiles
-/// (tiles_candidate.hpp), tiles of split floats (split_tiles_candidate.hpp) or windows of rows
-/// (windows_candidate.hpp). This is what they have in common.
+/// Plans of products that convert the sparse operand to a form of their own: tiles (tiles_candidate.hpp),
+/// tiles of split floats (split_tiles_candidate.hpp) or windows of rows (windows_candidate.hpp) for tensor
+/// cores, padded rows (padded_rows_candidate.hpp) for CUDA cores. This is what they have in common.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -20,11 +21,13 @@ namespace sporos::gpu {
 /// @tparam Derived  the plan, which besides the protocol (kernels/protocol/candidate.hpp) has:
 ///
 ///     Sum                     the type of sums
-///     counts_bytes()          bytes of the memory where the GPU counts what A takes; 0 if it does not count
-///     count(counts)           counts it; waits for the GPU
+///     counted                 what of A's pattern decides how it is packed
+///     is_counted()            whether that is counted
+///     take(counts)            takes it from what has been counted
 ///     choose()                optional: decides how a plan packs A, once that is counted
 ///     packed_bytes()          bytes of the packed A and of the memory needed to pack it
 ///     most_packed_bytes()     optional: an upper bound of these before that is decided
+///     packing_bytes()         optional: bytes of the stream's workspace that packing needs
 ///     pack(matrix)            packs A into packed()
 ///     fill(matrix)            packs its values again
 ///     multiply(c, dense)      starts the kernel
@@ -47,11 +50,8 @@ class PackedPlanOfSpmm : protected PlanOfSpmm<Pattern, S> {
 
   /// Counts what packing A takes, if that needs no copy of it.
   void measure() {
-    if ((Rows::is_copied && !rows_.is_read()) || !this->has_terms()) return;
-    const std::int64_t bytes = derived().counts_bytes();
-    if (bytes == 0) return;
-    auto workspace = statement_.resources().scratch().template borrow<Workspace>();
-    derived().count(workspace->reserve(bytes));
+    if (!this->has_rows() || !derived().is_counted()) return;
+    derived().take(this->count_pattern(Derived::counted));
     is_measured_ = true;
   }
   void prepare() {
@@ -64,7 +64,10 @@ class PackedPlanOfSpmm : protected PlanOfSpmm<Pattern, S> {
   }
   void run() {
     this->template compute<typename Derived::Sum>([&](Out* c) {
-      if (!is_packed_ || !is_constant) pack();
+      if (!is_packed_ || !is_constant)
+        pack();
+      else if (!Rows::is_copied)
+        rows_.read(a());  // whose arrays may be others
       room_.with(statement_.resources().scratch(), this->aligned_bytes(),
                  [&](char* memory) { derived().multiply(c, this->read_aligned_b(memory)); });
     });
@@ -73,7 +76,9 @@ class PackedPlanOfSpmm : protected PlanOfSpmm<Pattern, S> {
   Bytes bytes() const {
     return {result().nnz(), result().bytes(),
             sporos::detail::DenseTarget<S>::bytes(statement_) + Rows::most_bytes(a()) +
-                derived().most_packed_bytes() + with_room_to_grow(this->most_aligned_bytes())};
+                derived().most_packed_bytes() +
+                with_room_to_grow(std::max({this->most_aligned_bytes(), derived().packing_bytes(),
+                                            std::int64_t{sizeof(PatternCounts)}}))};
   }
   std::int64_t held_bytes() const {
     return static_cast<std::int64_t>(packed_.extent(0)) + rows_.held_bytes();
@@ -85,6 +90,7 @@ class PackedPlanOfSpmm : protected PlanOfSpmm<Pattern, S> {
   char* packed() const { return packed_.data(); }
   void choose() {}
   std::int64_t most_packed_bytes() const { return derived().packed_bytes(); }
+  std::int64_t packing_bytes() const { return 0; }
 
  private:
   Derived& derived() { return static_cast<Derived&>(*this); }

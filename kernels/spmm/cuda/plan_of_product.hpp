@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <ostream>
 #include <type_traits>
 #include <utility>
@@ -18,7 +19,9 @@
 #include "../../epilogue/epilogue.hpp"
 #include "../../nest/bounds.hpp"
 #include "../../protocol/candidate.hpp"
+#include "../../protocol/measured.hpp"
 #include "../../results/dense_target.hpp"
+#include "pattern_counts.hpp"
 
 namespace sporos::gpu {
 
@@ -82,6 +85,35 @@ class PlanOfSpmm {
   bool memory_is_bounded() const {
     return statement_.resources().memory_limit() != Resources<Kokkos::Cuda>::unlimited;
   }
+
+  /// Whether A is there by rows, so that its pattern can be counted.
+  bool has_rows() const { return this->has_terms() && !(Rows::is_copied && !rows_.is_read()); }
+  /// Counts A's pattern; what any kernel needs, once for all, while the fastest one is chosen.
+  /// @param own  what the plan needs itself
+  PatternCounts count_pattern(const Counted& own) const {
+    const auto matrix = rows_.view(a());
+    const Resources<Kokkos::Cuda>& resources = statement_.resources();
+    if (S::schedule::run_by::choice == sporos::option::Choice::one || memory_is_bounded() || Rows::is_copied)
+      return gpu::count_pattern(resources, matrix, own);
+    // The others need a GPU of compute capability 9.0.
+    const bool has_all = space().cuda_device_prop().major == 9;
+    const TileNonzeros tiles = TileNonzeros::of(m(), inner());
+    const SplitTiles split_tiles = SplitTiles::of(SplitTiles::fewest_rows, m(), inner());
+    const std::int64_t count = a().nnz();
+    const Counted all{.rows = true,
+                      .tiles = has_all && !has_full_tiles() && tiles.column_tiles <= most_column_tiles &&
+                               tiles.are_worth_their_numbers(count),
+                      .split_tiles = has_all && split_tiles.column_tiles <= most_split_column_tiles &&
+                                     split_tiles.are_worth_their_numbers(count),
+                      .windows = has_all && inner() <= most_window_columns &&
+                                 count <= std::numeric_limits<std::int32_t>::max()};
+    return sporos::detail::Measurements::of<CountsOf<typename Rows::View>>(
+               matrix,
+               [&] { return CountsOf<typename Rows::View>{gpu::count_pattern(resources, matrix, all)}; })
+        .counts;
+  }
+  /// Whether A is so full that few tiles can be without nonzeros.
+  bool has_full_tiles() const { return a().nnz() >= 512 * TileNonzeros::of(m(), inner()).tiles(); }
 
   /// The seconds that copying A is expected to take, for a statement or for each run of a plan.
   double seconds_of_copy(Use use) const {

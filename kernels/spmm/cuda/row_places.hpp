@@ -23,34 +23,7 @@ __device__ __forceinline__ RowPlace load_place(const RowPlace* at) {
   return {words.x, words.y, words.z};
 }
 
-/// How uneven the lengths of a matrix's rows are.
-struct RowLengths {
-  static constexpr std::int64_t window = 8;  ///< rows
-
-  std::int64_t longest = 0;  ///< nonzeros; 0 if rows were not measured
-  std::int64_t waited = 0;   ///< the nonzeros if every row were as long as the longest of its window
-
-  /// By what factor windows take longer than if their rows were equally long.
-  double unevenness(std::int64_t nonzeros) const {
-    return static_cast<double>(waited) / static_cast<double>(nonzeros);
-  }
-};
-
 namespace detail {
-
-template <class Position>
-struct LongestOfWindow {
-  const Position* positions;
-  std::int64_t rows;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t at, std::int64_t& longest, std::int64_t& waited) const {
-    const std::int64_t first = at * RowLengths::window, end = Kokkos::min(first + RowLengths::window, rows);
-    std::int64_t most = 0;
-    for (std::int64_t row = first; row < end; ++row)
-      most = Kokkos::max(most, static_cast<std::int64_t>(positions[row + 1] - positions[row]));
-    longest = Kokkos::max(longest, most);
-    waited += most * (end - first);
-  }
-};
 
 /// Makes the keys by which rows are sorted: their lengths in units of four nonzeros. Rows with equal keys
 /// stay in order, since their columns may be close together.
@@ -75,17 +48,6 @@ __global__ __launch_bounds__(256) void row_places_kernel(const Position* positio
 
 }  // namespace detail
 
-/// Measures the rows of a matrix that has some, and waits for the result.
-template <class Position>
-RowLengths measure_rows(const Kokkos::Cuda& space, const Position* positions, std::int64_t rows) {
-  using Range = Kokkos::RangePolicy<Kokkos::Cuda, Kokkos::IndexType<std::int64_t>>;
-  RowLengths out;
-  Kokkos::parallel_reduce("sporos::measure_rows", Range(space, 0, ceil_div(rows, RowLengths::window)),
-                          detail::LongestOfWindow<Position>{positions, rows},
-                          Kokkos::Max<std::int64_t>(out.longest), Kokkos::Sum<std::int64_t>(out.waited));
-  return out;
-}
-
 /// The arrays used to sort rows.
 struct RowSorting {
   std::uint16_t *keys = nullptr, *sorted_keys = nullptr;       ///< [rows]
@@ -103,12 +65,12 @@ struct RowSorting {
     out.scratch = layout.take<char>(static_cast<std::int64_t>(out.scratch_bytes));
     return out;
   }
-  /// Sorts stably; without scratch it only sets `scratch_bytes`.
-  void sort(const Kokkos::Cuda& space, std::int64_t rows) {
+  /// Sorts stably by the lowest bits of the keys; without scratch it only sets `scratch_bytes`.
+  void sort(const Kokkos::Cuda& space, std::int64_t rows, int bits = 16) {
     expect_success(cub::DeviceRadixSort::SortPairs(
                        scratch, scratch_bytes, static_cast<const std::uint16_t*>(keys), sorted_keys,
                        static_cast<const std::int32_t*>(numbers), sorted_numbers,
-                       static_cast<std::int32_t>(rows), 0, 16, space.cuda_stream()),
+                       static_cast<std::int32_t>(rows), 0, bits, space.cuda_stream()),
                    "sort rows");
   }
 };

@@ -63,10 +63,8 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
   /// Measures rows, if that needs no copy of them, and decides whether to take them in the order of their
   /// lengths. If memory is bounded, the plan stays the one whose memory was estimated.
   void measure() {
-    if (!Way::deals_rows || !this->has_terms() || (Rows::is_copied && !rows_.is_read()) ||
-        this->memory_is_bounded())
-      return;
-    lengths_ = measure_rows(space(), rows_.view(a()).positions, m());
+    if (!Way::deals_rows || !this->has_rows() || this->memory_is_bounded()) return;
+    lengths_ = this->count_pattern({.rows = true}).rows.lengths;
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     if (m() > most || a().nnz() > most) return;
     is_dealt_ = true;
@@ -111,7 +109,8 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
     // What is held was laid out before it was known that no row is cut.
     const std::int64_t of_rows =
         std::max(lay_out(long_rows(), nullptr).bytes, static_cast<std::int64_t>(held_.extent(0)));
-    const std::int64_t of_run = of_rows + turned_bytes() + (is_dealt_ ? sorting_bytes() : 0);
+    const std::int64_t of_run = of_rows + turned_bytes() + (is_dealt_ ? sorting_bytes() : 0) +
+                                (Way::deals_rows ? std::int64_t{sizeof(PatternCounts)} : 0);
     return {result().nnz(), result().bytes(),
             sporos::detail::DenseTarget<S>::bytes(statement_) + Rows::most_bytes(a()) +
                 with_room_to_grow(of_run)};

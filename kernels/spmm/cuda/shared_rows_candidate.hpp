@@ -17,7 +17,7 @@
 #include "../../results/dense_target.hpp"
 #include "../pattern.hpp"
 #include "columns_candidate.hpp"
-#include "row_places.hpp"
+#include "pattern_counts.hpp"
 #include "rows.hpp"
 #include "shared_rows.hpp"
 
@@ -93,10 +93,11 @@ class SpmmFromSharedRows::Plan {
 
   /// Finds the longest row of W.
   void measure() {
-    if (result().nnz() > 0 && w().nnz() > 0)
-      longest_ =
-          measure_rows(statement_.resources().space(), detail::csr_view<is_transposed>(w()).positions, n())
-              .longest;
+    if (result().nnz() == 0 || w().nnz() == 0) return;
+    const auto matrix = detail::csr_view<is_transposed>(w());
+    longest_ = sporos::detail::Measurements::of<RowCounts>(matrix, [&] {
+                 return count_pattern(statement_.resources(), matrix, {.rows = true}).rows;
+               }).lengths.longest;
   }
   void prepare() { measure(); }
   void run() {
@@ -117,7 +118,9 @@ class SpmmFromSharedRows::Plan {
   }
 
   Bytes bytes() const {
-    return {result().nnz(), result().bytes(), sporos::detail::DenseTarget<S>::bytes(statement_)};
+    return {result().nnz(), result().bytes(),
+            sporos::detail::DenseTarget<S>::bytes(statement_) +
+                with_room_to_grow(std::int64_t{sizeof(PatternCounts)})};
   }
   void explain(std::ostream& out) const {
     out << "  result: located, " << SharedRows::rows << " rows and " << of_block()

@@ -49,6 +49,9 @@ struct SplitTiles {
   }
   KOKKOS_INLINE_FUNCTION static constexpr int bytes_of(int rows) { return rows * Swizzle128::row_bytes * 2; }
   KOKKOS_INLINE_FUNCTION std::int64_t tiles() const { return row_tiles * column_tiles; }
+  /// Packing has arrays with a number for every tile, kept or not: too much for fewer than four nonzeros per
+  /// tile, except in small matrices.
+  bool are_worth_their_numbers(std::int64_t count) const { return tiles() <= 1024 || count / 4 >= tiles(); }
 
   /// The kept tiles of a row of tiles: [begin, end).
   __device__ __forceinline__ int begin_of(std::int64_t row_tile) const {
@@ -168,16 +171,14 @@ __global__ __launch_bounds__(256) void fill_split_tiles_kernel(A a, SplitTiles t
 
 }  // namespace detail
 
-/// Counts the tiles that a CSR matrix keeps, and waits for the result.
-/// @param to  in the GPU's memory
+/// Starts counting the tiles that a CSR matrix keeps.
+/// @param to  zeros, in the GPU's memory
 template <class A>
-SplitTileCounts count_split_tiles(const Kokkos::Cuda& space, const A& a, std::int64_t column_tiles,
-                                  SplitTileCounts* to) {
-  zero(space, to, 1);
+void start_counting_split_tiles(const Kokkos::Cuda& space, const A& a, SplitTileCounts* to) {
+  const std::int64_t column_tiles = SplitTiles::of(SplitTiles::fewest_rows, a.rows, a.columns).column_tiles;
   launch(space, "sporos::count_split_tiles", &detail::count_split_tiles_kernel<A>,
          Grid(ceil_div(a.rows, SplitTiles::most_rows)), 256, column_tiles * 4, a,
          static_cast<int>(column_tiles), to);
-  return read_back(space, to);
 }
 
 /// Writes the values of a CSR matrix whose tiles are known, in the order of the stream of `space`.

@@ -52,9 +52,10 @@ struct SpmmBySplitTiles {
   static constexpr bool deterministic = true;
 
   template <class S>
-  static constexpr bool matches = is_product_of_types<Pattern, S>([]<class T, class Out, class Compute>() {
-    return std::is_same_v<T, float> && std::is_same_v<Out, float>;
-  });
+  static constexpr bool matches =
+      is_product_of_types<Pattern, S>([]<class T, class Out, class Compute>(ProductTypes<T, Out, Compute>) {
+        return std::is_same_v<T, float> && std::is_same_v<Out, float>;
+      });
 
   /// For a plan that is kept, the tiles with nonzeros are counted.
   template <class S>
@@ -162,10 +163,7 @@ class SpmmBySplitTiles::Plan
     const SplitTiles tiles = SplitTiles::of(SplitTiles::fewest_rows, m(), inner());
     if (tiles.column_tiles > most_split_column_tiles || tiles.tiles() > most || a().nnz() > most)
       return "the sparse operand has too many columns or nonzeros";
-    // Packing has arrays with a number for every tile, kept or not: too much for fewer than four nonzeros per
-    // tile, except in small matrices.
-    if (tiles.tiles() > 1024 && a().nnz() / 4 < tiles.tiles())
-      return "the sparse operand has too few nonzeros";
+    if (!tiles.are_worth_their_numbers(a().nnz())) return "the sparse operand has too few nonzeros";
     return {};
   }
   /// The seconds that a product is expected to take. If packing A would take too much memory, a whole second
@@ -202,16 +200,10 @@ class SpmmBySplitTiles::Plan
     std::int64_t scratch_bytes = 0, bytes = 0;
   };
 
+  static constexpr Counted counted{.split_tiles = true};
   /// If memory is bounded, nothing is counted: the choice for which it was estimated stays.
-  std::int64_t counts_bytes() const {
-    return this->memory_is_bounded() ? 0 : std::int64_t{sizeof(SplitTileCounts)};
-  }
-  /// Counts the tiles with nonzeros.
-  void count(char* counts) {
-    const SplitTiles tiles = SplitTiles::of(SplitTiles::fewest_rows, m(), inner());
-    counts_ = count_split_tiles(space(), rows_.view(a()), tiles.column_tiles,
-                                reinterpret_cast<SplitTileCounts*>(counts));
-  }
+  bool is_counted() const { return !this->memory_is_bounded(); }
+  void take(const PatternCounts& counts) { counts_ = counts.split_tiles; }
   std::int64_t packed_bytes() const { return lay_out(nullptr).bytes; }
   Room lay_out(char* memory) const {
     Layout layout(memory);

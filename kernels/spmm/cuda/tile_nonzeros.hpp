@@ -39,6 +39,9 @@ struct TileNonzeros {
     return out;
   }
   KOKKOS_INLINE_FUNCTION std::int64_t tiles() const { return row_tiles * column_tiles; }
+  /// Packing has arrays with a number for every tile, kept or not: too much for fewer than 16 nonzeros per
+  /// tile, except in small matrices.
+  bool are_worth_their_numbers(std::int64_t count) const { return tiles() <= 1024 || count / 16 >= tiles(); }
   /// An upper bound for a matrix with this many nonzeros.
   std::int64_t most_fours(std::int64_t count) const { return (count + 3 * std::min(count, tiles())) / 4; }
 
@@ -197,15 +200,14 @@ struct TilePacking {
   std::int64_t scratch_bytes = 0;
 };
 
-/// Counts the tiles that a CSR matrix keeps, and waits for the result.
-/// @param to  in the GPU's memory
+/// Starts counting the tiles that a CSR matrix keeps.
+/// @param to  zeros, in the GPU's memory
 template <class A>
-TileCounts measure_tiles(const Kokkos::Cuda& space, const A& a, std::int64_t column_tiles, TileCounts* to) {
-  zero(space, to, 1);
+void start_counting_tiles(const Kokkos::Cuda& space, const A& a, TileCounts* to) {
+  const std::int64_t column_tiles = TileNonzeros::of(a.rows, a.columns).column_tiles;
   launch(space, "sporos::measure_tiles", &detail::measure_tiles_kernel<A>,
          Grid(ceil_div(a.rows, TileNonzeros::rows)), 256, column_tiles * 4, a, static_cast<int>(column_tiles),
          to);
-  return read_back(space, to);
 }
 
 /// Writes the nonzeros of a CSR matrix of 16-bit values whose tiles are known, in the order of the stream of

@@ -48,9 +48,10 @@ struct SpmmOnTensorCores {
   static constexpr bool deterministic = true;
 
   template <class S>
-  static constexpr bool matches = is_product_of_types<Pattern, S>([]<class T, class Out, class Compute>() {
-    return is_narrow_float_v<T> && (is_narrow_float_v<Out> || std::is_same_v<Out, float>);
-  });
+  static constexpr bool matches =
+      is_product_of_types<Pattern, S>([]<class T, class Out, class Compute>(ProductTypes<T, Out, Compute>) {
+        return is_narrow_float_v<T> && (is_narrow_float_v<Out> || std::is_same_v<Out, float>);
+      });
 
   /// For a plan that is kept, the tiles with nonzeros are counted.
   template <class S>
@@ -125,8 +126,7 @@ class SpmmOnTensorCores::Plan
       return "the sparse operand has too many columns or nonzeros";
     if (products() > most / std::max<std::int64_t>(1, tiles.row_tiles * ceil_div(n(), 64)))
       return "tiles of all batches are counted in 32 bits";
-    if (tiles.tiles() > 1024 && a().nnz() / 16 < tiles.tiles())
-      return "the sparse operand has too few nonzeros";
+    if (!tiles.are_worth_their_numbers(a().nnz())) return "the sparse operand has too few nonzeros";
     return {};
   }
   /// The seconds that a product is expected to take.
@@ -178,15 +178,9 @@ class SpmmOnTensorCores::Plan
     return out;
   }
 
-  /// Nothing is counted if the matrix is so full that few tiles can be without nonzeros.
-  std::int64_t counts_bytes() const {
-    return a().nnz() >= 512 * TileNonzeros::of(m(), inner()).tiles() ? 0 : std::int64_t{sizeof(TileCounts)};
-  }
-  /// Counts the tiles with nonzeros.
-  void count(char* counts) {
-    kept_ = measure_tiles(space(), rows_.view(a()), TileNonzeros::of(m(), inner()).column_tiles,
-                          reinterpret_cast<TileCounts*>(counts));
-  }
+  static constexpr Counted counted{.tiles = true};
+  bool is_counted() const { return !this->has_full_tiles(); }
+  void take(const PatternCounts& counts) { kept_ = counts.tiles; }
   void choose() {
     if (seconds_of_dense() < best_tiles(TileForm::nonzeros).seconds) form_ = TileForm::dense;
   }

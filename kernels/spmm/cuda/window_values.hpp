@@ -121,20 +121,34 @@ namespace detail {
 template <class A>
 using WindowsOf = ValueWindows<std::remove_const_t<typename A::value_type>>;
 
-/// Counts the steps of each window; each block takes a window. If `all` is given, adds them up there.
-/// @param steps  [windows], or null
+/// Returns how many steps the window of this block has to its first thread; all threads of the block call it.
 template <class A>
-__global__ __launch_bounds__(window_packing_threads) void count_window_steps_kernel(A a, int rows, int words,
-                                                                                    std::int32_t* steps,
-                                                                                    ValueWindowCounts* all) {
-  extern __shared__ std::uint32_t are_there[];  // [words]
+__device__ __forceinline__ int count_steps_of_window(const A& a, int rows, int words,
+                                                     std::uint32_t* are_there) {
   mark_columns_of_window(a, rows, words, are_there);
   const int columns = count_columns<window_packing_threads>(words, are_there);
-  const int count = (columns + WindowsOf<A>::columns - 1) / WindowsOf<A>::columns;
-  if (threadIdx.x != 0) return;
-  if (steps != nullptr) steps[blockIdx.x] = count;
-  if (all == nullptr || count == 0) return;
-  const int height = ValueWindowCounts::of(rows);
+  return (columns + WindowsOf<A>::columns - 1) / WindowsOf<A>::columns;
+}
+
+/// Counts the steps of each window; each block takes a window.
+/// @param steps  [windows]
+template <class A>
+__global__ __launch_bounds__(window_packing_threads) void window_steps_kernel(A a, int rows, int words,
+                                                                              std::int32_t* steps) {
+  extern __shared__ std::uint32_t are_there[];  // [words]
+  const int count = count_steps_of_window(a, rows, words, are_there);
+  if (threadIdx.x == 0) steps[blockIdx.x] = count;
+}
+
+/// Counts the steps of windows of each height; each block takes a window.
+template <class A>
+__global__ __launch_bounds__(window_packing_threads) void count_window_steps_kernel(A a, int words,
+                                                                                    ValueWindowCounts* all) {
+  extern __shared__ std::uint32_t are_there[];  // [words]
+  const int height = static_cast<int>(blockIdx.y), rows = window_heights[0] << height;
+  if (std::int64_t{blockIdx.x} * rows >= a.rows) return;
+  const int count = count_steps_of_window(a, rows, words, are_there);
+  if (threadIdx.x != 0 || count == 0) return;
   atomicAdd(&all->steps[height], count);
   atomicMax(&all->most[height], count);
   atomicAdd(&all->windows[height][31 - __clz(count)], 1);
@@ -199,18 +213,16 @@ struct WindowPacking {
   }
 };
 
-/// Counts the steps of a matrix in windows of each height, and waits for the result.
+/// Starts counting the steps of a matrix in windows of each height.
 /// @param a   by rows, with at most most_window_columns columns
-/// @param to  in the GPU's memory
+/// @param to  zeros, in the GPU's memory
 template <class A>
-ValueWindowCounts count_window_steps(const Kokkos::Cuda& space, const A& a, ValueWindowCounts* to) {
+void start_counting_window_steps(const Kokkos::Cuda& space, const A& a, ValueWindowCounts* to) {
+  static_assert(window_heights[1] == window_heights[0] * 2 && window_heights[2] == window_heights[0] * 4);
   const std::int64_t words = ceil_div(a.columns, 32);
-  zero(space, to, 1);
-  for (const int rows : window_heights)
-    launch(space, "sporos::count_window_steps", &detail::count_window_steps_kernel<A>,
-           Grid(ceil_div(a.rows, rows)), window_packing_threads, words * 4, a, rows, static_cast<int>(words),
-           static_cast<std::int32_t*>(nullptr), to);
-  return read_back(space, to);
+  launch(space, "sporos::count_window_steps", &detail::count_window_steps_kernel<A>,
+         Grid(ceil_div(a.rows, window_heights[0]), ValueWindowCounts::heights), window_packing_threads,
+         words * 4, a, static_cast<int>(words), to);
 }
 
 /// Writes the columns and values of a matrix whose windows are known, in the order of the stream of `space`.
@@ -226,9 +238,8 @@ template <class A>
 void pack_windows(const Kokkos::Cuda& space, const A& a, const detail::WindowsOf<A>& to,
                   const WindowPacking& in) {
   const std::int64_t words = ceil_div(a.columns, 32);
-  launch(space, "sporos::count_window_steps", &detail::count_window_steps_kernel<A>, Grid(to.windows),
-         window_packing_threads, words * 4, a, to.rows, static_cast<int>(words), in.steps,
-         static_cast<ValueWindowCounts*>(nullptr));
+  launch(space, "sporos::window_steps", &detail::window_steps_kernel<A>, Grid(to.windows),
+         window_packing_threads, words * 4, a, to.rows, static_cast<int>(words), in.steps);
   sizes_to_positions(space, to.windows, in.steps, to.first, nullptr, in.scratch, in.scratch_bytes);
   find_row_places(space, static_cast<const std::int32_t*>(to.first), to.windows, in.sorting, to.places);
   fill_windows(space, a, to);

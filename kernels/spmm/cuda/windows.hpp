@@ -15,13 +15,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 #include "../../cuda/launch.hpp"
 #include "../../cuda/mma.hpp"
 #include "../../cuda/tiled_product.hpp"
 #include "../../cuda/warp.hpp"
+#include "store_packs.hpp"
 #include "sum_of_nonzeros.hpp"
 #include "window_stages.hpp"
 #include "window_values.hpp"
@@ -43,10 +43,6 @@ struct WindowsProduct : TiledProduct<Out, E> {
 };
 
 namespace detail {
-
-/// The largest finite sum.
-template <class Sum>
-inline constexpr Sum largest_sum = std::numeric_limits<Sum>::max();
 
 /// Some steps of a window of doubles, as loaded from memory.
 template <class Config>
@@ -157,59 +153,6 @@ class WindowPart {
   int2 columns_[Config::buffers][ahead];  ///< columns of A that this lane reads next
 };
 
-/// Stores neighbouring elements by one instruction, which the compiler would divide otherwise.
-template <class Out, class Sum, int Count>
-__device__ __forceinline__ void store_at_once(Out* to, const Sum (&values)[Count]) {
-  constexpr int count = Count * static_cast<int>(sizeof(Out)) / 4;
-  std::uint32_t words[count];
-  if constexpr (is_narrow_float_v<Out>) {
-#pragma unroll
-    for (int w = 0; w < count; ++w) words[w] = narrowed<Out>(values[w * 2], values[w * 2 + 1]);
-  } else {
-    memcpy(words, values, sizeof words);
-  }
-  if constexpr (count == 4)
-    __stwb(reinterpret_cast<uint4*>(to), make_uint4(words[0], words[1], words[2], words[3]));
-  else if constexpr (count == 2)
-    __stwb(reinterpret_cast<uint2*>(to), make_uint2(words[0], words[1]));
-  else
-    __stwb(reinterpret_cast<unsigned*>(to), words[0]);
-}
-
-/// Stores neighbouring elements of D, computed from their sums.
-template <class Product, class Sum, int Count>
-__device__ __forceinline__ void store_window_sums(const Product& product, std::int64_t row,
-                                                  std::int64_t column, const Pack<Sum, Count>& sums) {
-  using Out = typename Product::value_type;
-  constexpr int at_once = std::min(Count, 16 / static_cast<int>(sizeof(Out)));
-  Out* const to = product.d + row * product.n + column;
-  if (product.has_packs) {
-#pragma unroll
-    for (int first = 0; first < Count; first += at_once) {
-      if (column + first >= product.n) break;
-      Sum values[at_once];
-#pragma unroll
-      for (int e = 0; e < at_once; ++e)
-        values[e] = product.epilogue(sums.at[first + e], row, column + first + e);
-      if (product.accumulates) {
-        const auto before = load_words(reinterpret_cast<const Pack<Out, at_once>*>(to + first),
-                                       [](const auto* word) { return *word; });
-#pragma unroll
-        for (int e = 0; e < at_once; ++e) values[e] += static_cast<Sum>(before.at[e]);
-      }
-      store_at_once(to + first, values);
-    }
-  } else {
-#pragma unroll
-    for (int e = 0; e < Count; ++e) {
-      if (column + e >= product.n) break;
-      Sum value = product.epilogue(sums.at[e], row, column + e);
-      if (product.accumulates) value += static_cast<Sum>(to[e]);
-      to[e] = static_cast<Out>(value);
-    }
-  }
-}
-
 /// Computes this lane's part of a window and a panel again, from nonzeros alone.
 template <class Config, class Product>
 __device__ __noinline__ void store_from_nonzeros(const Product& product, std::int64_t first_row,
@@ -226,7 +169,7 @@ __device__ __noinline__ void store_from_nonzeros(const Product& product, std::in
       Pack<Sum, columns> sums{};
       for (int e = 0; e < columns && column + e < product.n; ++e)
         sums.at[e] = sum_of_nonzeros<Sum>(product, row, column + e);
-      store_window_sums(product, row, column, sums);
+      store_pack_of_sums(product, row, column, sums);
     }
   }
 }
@@ -337,7 +280,7 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void spmm_windows_
           of_piece.at[pair * 2 + 1] = d[2 + e];
         }
         const std::int64_t first = column + Config::column_of_pair(piece * Config::pairs_of_piece);
-        if (first < product.n) store_window_sums(product, row, first, of_piece);
+        if (first < product.n) store_pack_of_sums(product, row, first, of_piece);
       }
     }
 }

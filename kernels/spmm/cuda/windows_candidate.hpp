@@ -49,10 +49,11 @@ struct SpmmByWindows {
   static constexpr bool deterministic = true;
 
   template <class S>
-  static constexpr bool matches = is_product_of_types<Pattern, S>([]<class T, class Out, class Compute>() {
-    return std::is_same_v<T, double> ? std::is_same_v<Out, double>
-                                     : is_narrow_float_v<Out> || std::is_same_v<Out, float>;
-  });
+  static constexpr bool matches =
+      is_product_of_types<Pattern, S>([]<class T, class Out, class Compute>(ProductTypes<T, Out, Compute>) {
+        return std::is_same_v<T, double> ? std::is_same_v<Out, double>
+                                         : is_narrow_float_v<Out> || std::is_same_v<Out, float>;
+      });
 
   /// For a plan that is kept, the steps of windows are counted.
   template <class S>
@@ -238,14 +239,10 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
     Layout layout(packed());
     return lay_out(layout);
   }
+  static constexpr Counted counted{.windows = true};
   /// If memory is bounded, nothing is counted: the choice for which it was estimated stays.
-  std::int64_t counts_bytes() const {
-    return this->memory_is_bounded() ? 0 : std::int64_t{sizeof(ValueWindowCounts)};
-  }
-  /// Counts the steps of windows of each height.
-  void count(char* counts) {
-    counts_ = count_window_steps(space(), rows_.view(a()), reinterpret_cast<ValueWindowCounts*>(counts));
-  }
+  bool is_counted() const { return !this->memory_is_bounded(); }
+  void take(const PatternCounts& counts) { counts_ = counts.windows; }
   std::int64_t packed_bytes() const {
     const int rows = choice_of_plan().rows;
     return packed_bytes(rows, most_steps(rows));

@@ -134,6 +134,12 @@ TEST(CudaStatementsWithoutAnAllocation, LeaveProductsWithDenseFactorsAsTheyWere)
     });
   }
   {
+    SCOPED_TRACE("padded rows");
+    expect_to_survive(product, [&](const auto& result) {
+      return assign(result(i, j), by_columns(i, k) * x(k, j)).template use<gpu::SpmmByPaddedRows>();
+    });
+  }
+  {
     SCOPED_TRACE("a sampled product");
     expect_to_survive(sampled,
                       [&](const auto& result) { return assign(result(i, j), a(i, j) * u(i, k) * v(j, k)); });

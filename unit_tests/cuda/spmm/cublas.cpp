@@ -41,22 +41,23 @@ TEST(CudaSpmmByCublas, KeepInfinitiesToWhatTheyAreMultipliedBy) {
 
 /// Of so many rows that a block looks at one of several, and more columns than it has threads. Two columns of
 /// B hold a value that is not finite, each met by a single row in seventy.
-template <class CF>
+template <class Value, class F, class CF>
 void expect_replaced_sums() {
-  SCOPED_TRACE(format_name<CF>());
+  SCOPED_TRACE(text(value_name<Value>(), ", ", format_name<F>(), ", ", format_name<CF>()));
   constexpr std::int64_t m = 1400, inner = 70, n = 300;
-  const Tensor<float, DenseMatrix<>> dense({m, inner}), B({inner, n});
-  for (std::int64_t row = 0; row < m; ++row) dense.values()(row * inner + row % inner) = 1;
-  B.values()(2 * n + 299) = std::numeric_limits<float>::infinity();
-  B.values()(5 * n + 10) = std::numeric_limits<float>::quiet_NaN();
-  const auto A = convert<IntCsr>(dense).copy_to<Cuda>();
-  const auto device_B = B.copy_to<Cuda>();
-  const Tensor<float, CF, Cuda> C({m, n});
+  const Tensor<Value, DenseMatrix<>> dense({m, inner}), B({inner, n});
+  for (std::int64_t row = 0; row < m; ++row)
+    dense.values()(row * inner + row % inner) = static_cast<Value>(1.0F);
+  B.values()(2 * n + 299) = static_cast<Value>(std::numeric_limits<float>::infinity());
+  B.values()(5 * n + 10) = static_cast<Value>(std::numeric_limits<float>::quiet_NaN());
+  const auto A = convert<F>(dense).template copy_to<Cuda>();
+  const auto device_B = B.template copy_to<Cuda>();
+  const Tensor<Value, CF, Cuda> C({m, n});
   plan(assign(C(i, j), A(i, k) * device_B(k, j)).with_constant_operands().template use<Kernel>()).run();
   const auto result = convert<DenseMatrix<>>(C.template copy_to<Host>());
   for (std::int64_t row = 0; row < m; ++row)
     for (std::int64_t column = 0; column < n; ++column) {
-      const float got = result.values()(row * n + column);
+      const auto got = static_cast<float>(result.values()(row * n + column));
       if (column == 299 && row % inner == 2)
         EXPECT_EQ(got, std::numeric_limits<float>::infinity()) << row;
       else if (column == 10 && row % inner == 5)
@@ -66,8 +67,10 @@ void expect_replaced_sums() {
     }
 }
 TEST(CudaSpmmByCublas, AllRowsOfColumnsThatAreNotFinite) {
-  expect_replaced_sums<DenseMatrix<>>();
-  expect_replaced_sums<DenseMatrix<ColumnMajor>>();
+  expect_replaced_sums<float, IntCsr, DenseMatrix<>>();
+  expect_replaced_sums<half, IntCsr, DenseMatrix<ColumnMajor>>();
+  expect_replaced_sums<bfloat16, CSC<>, DenseMatrix<>>();
+  expect_replaced_sums<double, CSC<>, DenseMatrix<ColumnMajor>>();
 }
 /// A matrix without zeros: what is not finite in B is in all sums.
 TEST(CudaSpmmByCublas, NothingIsComputedAgainWithoutZeros) {
@@ -138,6 +141,40 @@ TEST(CudaSpmmByCublas, TransposesAreNotCopied) {
       [](const auto& c, const auto& a, const auto& b, const auto& of_rows) {
         return assign(c(i, j), 2.0F * sum(k, a(k, i) * b(k, j)) + of_rows(i)).accumulate();
       });
+}
+
+/// Long sums of integers, which cuBLAS may cut into parts, are exact in float: each is rounded once.
+template <class Value>
+void expect_sums_rounded_once(std::int64_t m, std::int64_t n, std::int64_t inner) {
+  SCOPED_TRACE(text(value_name<Value>(), ", ", m, " x ", n, " x ", inner));
+  const auto A = thinned<Value>({m, inner}, 4, 1);
+  const Tensor<Value, DenseMatrix<>> B({inner, n});
+  const auto round_to_integers = [](const auto& matrix) {
+    for (std::int64_t at = 0; at < matrix.nnz(); ++at) {
+      const auto value = static_cast<float>(matrix.values()(at));
+      if (value != 0) matrix.values()(at) = static_cast<Value>(static_cast<float>(at % 7) - 3.0F);
+    }
+  };
+  Kokkos::deep_copy(B.values(), static_cast<Value>(1.0F));
+  round_to_integers(A);
+  round_to_integers(B);
+  const Tensor<double, DenseMatrix<>> expected({m, n});
+  assign(expected(i, j), convert<IntCsr, double>(A)(i, k) * convert<DenseMatrix<>, double>(B)(k, j)).run();
+  const auto device_A = convert<IntCsr>(A).template copy_to<Cuda>();
+  const auto device_B = B.template copy_to<Cuda>();
+  const auto C = poisoned<Value, DenseMatrix<>>({m, n});
+  assign(C(i, j), device_A(i, k) * device_B(k, j)).template use<Kernel>().run();
+  const auto result = C.template copy_to<Host>();
+  std::int64_t wrong = 0;
+  for (std::int64_t at = 0; at < m * n; ++at)
+    wrong += static_cast<float>(result.values()(at)) !=
+             static_cast<float>(static_cast<Value>(static_cast<float>(expected.values()(at))));
+  EXPECT_EQ(wrong, 0);
+}
+TEST(CudaSpmmByCublas, PartsOfSumsAreAddedInFloat) {
+  expect_sums_rounded_once<bfloat16>(600, 100, 3000);
+  expect_sums_rounded_once<bfloat16>(70, 130, 5000);
+  expect_sums_rounded_once<half>(70, 130, 20000);
 }
 
 TEST(CudaSpmmByCublas, TakeNoMoreMemoryThanEstimated) {

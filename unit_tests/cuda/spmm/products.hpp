@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -49,7 +50,8 @@ void with_each_kernel(const Work& work, Others... others) {
   with_each(work, SpmmCase<gpu::SpmmByGroups, float, float>{},
             SpmmCase<gpu::SpmmByDotProducts, half, float>{}, SpmmCase<gpu::SpmmOnTensorCores, half, float>{},
             SpmmCase<gpu::SpmmBySplitTiles, float, float>{}, SpmmCase<gpu::SpmmByWindows, double, double>{},
-            SpmmCase<gpu::SpmmByCublas, half, float>{}, others...);
+            SpmmCase<gpu::SpmmByPaddedRows, half, float>{}, SpmmCase<gpu::SpmmByCublas, half, float>{},
+            others...);
 }
 
 /// Rounds elements to what a kernel multiplies exactly.
@@ -59,6 +61,40 @@ void round_for_kernel(const Tensor<Value, F>& tensor) {
     for (std::int64_t at = 0; at < tensor.nnz(); ++at)
       tensor.values()(at) = static_cast<float>(bfloat16(tensor.values()(at)));
 }
+
+/// A product of two matrices in double, and how far sums in another type may be off.
+/// @tparam Value, Out  the types of the operands and of the result
+template <class Value, class Out>
+struct BoundedProduct {
+  std::int64_t n;
+  std::vector<double> sums, bounds;  ///< [m, n]
+
+  BoundedProduct(const Tensor<Value, DenseMatrix<>>& a, const Tensor<Value, DenseMatrix<>>& b)
+      : n(b.extent(1)),
+        sums(static_cast<std::size_t>(a.extent(0) * n)),
+        bounds(static_cast<std::size_t>(a.extent(0) * n), 1e-7) {
+    const std::int64_t inner = a.extent(1);
+    for (std::int64_t entry = 0; entry < a.nnz(); ++entry) {
+      const double of_a = static_cast<accumulate_t<Value>>(a.values()(entry));
+      if (of_a == 0) continue;
+      for (std::int64_t column = 0; column < n; ++column) {
+        const double of_b = static_cast<accumulate_t<Value>>(b.values()(entry % inner * n + column));
+        const auto at = static_cast<std::size_t>(entry / inner * n + column);
+        sums[at] += of_a * of_b;
+        bounds[at] +=
+            static_cast<double>(inner) * 2 * rounding<accumulate_t<Value>>() * std::abs(of_a * of_b);
+      }
+    }
+  }
+  /// Whether an element is this product, added to `before`.
+  bool is_near(std::int64_t row, std::int64_t column, Out element, Out before) const {
+    const auto at = static_cast<std::size_t>(row * n + column);
+    const double exact = sums[at] + static_cast<double>(static_cast<accumulate_t<Out>>(before));
+    const double bound = bounds[at] + 2 * rounding<accumulate_t<Value>>() * std::abs(exact) +
+                         rounding<Out>() * (std::abs(exact) + bounds[at]);
+    return std::abs(static_cast<double>(static_cast<accumulate_t<Out>>(element)) - exact) <= bound;
+  }
+};
 
 /// C = A B or C += A B, as a statement and as a plan that is run twice.
 /// @tparam AF          the format of A
@@ -105,7 +141,7 @@ void expect_product(const Extents<3>& shape, unsigned of = 5, bool accumulates =
   });
   if constexpr (std::is_same_v<Kernel, gpu::SpmmOnTensorCores> ||  // tiles may be stored with their zeros
                 std::is_same_v<Kernel, gpu::SpmmBySplitTiles> || std::is_same_v<Kernel, gpu::SpmmByWindows> ||
-                std::is_same_v<Kernel, gpu::SpmmByCublas>)
+                std::is_same_v<Kernel, gpu::SpmmByPaddedRows> || std::is_same_v<Kernel, gpu::SpmmByCublas>)
     check([&](const auto& statement) { plan(statement.with_constant_operands()).run(); });
 }
 
@@ -254,32 +290,33 @@ void expect_infinities() {
   check([](const auto& statement) { plan(statement.with_constant_operands()).run(); });
 }
 
-/// What a kernel packs, and its copies of B, of any number of columns and by columns, take no more memory
-/// than is estimated.
+/// What a kernel packs, and its copies of B, take no more memory than is estimated.
+template <class Kernel, class TA, class TB>
+void expect_within_estimate(const TA& A, const TB& B) {
+  using namespace sporos::indices;
+  const Tensor<typename TB::value_type, DenseMatrix<>, Cuda> C({A.extent(0), B.extent(1)});
+  const auto device_A = on_device(A);
+  const auto device_B = on_device(B);
+  const auto statement = assign(C(i, j), device_A(i, k) * device_B(k, j)).template use<Kernel>();
+  expect_bounded(statement);
+  const Estimate most = estimate(statement);
+  const Resources<Cuda> fresh{Cuda()};
+  std::optional<PeakMemory> peak(std::in_place);
+  auto product = plan(statement.with_constant_operands().on(fresh));
+  product.run();
+  product.run();
+  const std::int64_t taken = peak->bytes();
+  peak.reset();
+  EXPECT_LE(taken, most.workspace + 4096);
+  EXPECT_GE(taken, product.bytes());
+}
+/// The same for B of any number of columns and by columns.
 template <class Kernel, class T>
 void expect_within_estimates() {
-  using namespace sporos::indices;
-  const auto bounded = [](const auto& A, const auto& B) {
-    const Tensor<T, DenseMatrix<>, Cuda> C({300, B.extent(1)});
-    const auto device_A = on_device(A);
-    const auto device_B = on_device(B);
-    const auto statement = assign(C(i, j), device_A(i, k) * device_B(k, j)).template use<Kernel>();
-    expect_bounded(statement);
-    const Estimate most = estimate(statement);
-    const Resources<Cuda> fresh{Cuda()};
-    std::optional<PeakMemory> peak(std::in_place);
-    auto product = plan(statement.with_constant_operands().on(fresh));
-    product.run();
-    product.run();
-    const std::int64_t taken = peak->bytes();
-    peak.reset();
-    EXPECT_LE(taken, most.workspace + 4096);
-    EXPECT_GE(taken, product.bytes());
-  };
   const auto A = thinned<T>({300, 500}, 5, 1);
-  bounded(convert<IntCsr>(A), random_dense<T, DenseMatrix<>>({500, 64}, 2));
-  bounded(convert<IntCsr>(A), random_dense<T, DenseMatrix<>>({500, 67}, 2));
-  bounded(convert<CSC<>>(A), random_dense<T, DenseMatrix<ColumnMajor>>({500, 67}, 2));
+  expect_within_estimate<Kernel>(convert<IntCsr>(A), random_dense<T, DenseMatrix<>>({500, 64}, 2));
+  expect_within_estimate<Kernel>(convert<IntCsr>(A), random_dense<T, DenseMatrix<>>({500, 67}, 2));
+  expect_within_estimate<Kernel>(convert<CSC<>>(A), random_dense<T, DenseMatrix<ColumnMajor>>({500, 67}, 2));
 }
 
 }  // namespace sporos::test

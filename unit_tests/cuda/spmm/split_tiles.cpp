@@ -39,8 +39,7 @@ TEST(CudaSpmm, SplitTilesOfEveryShape) {
   const View view{m, inner, A.nnz(), columns.positions.data(), columns.coordinates.data(), A.values().data()};
   for (const int rows : {gpu::SplitTiles::fewest_rows, gpu::SplitTiles::most_rows}) {
     gpu::SplitTiles tiles = gpu::SplitTiles::of(rows, m, inner);
-    const Array<gpu::SplitTileCounts, gpu::Memory> of_counts("counts", 1);
-    const auto counts = gpu::count_split_tiles(space, view, tiles.column_tiles, of_counts.data());
+    const auto counts = gpu::count_pattern(Resources<Cuda>(), view, {.split_tiles = true}).split_tiles;
     const auto which = static_cast<std::size_t>(gpu::SplitTileCounts::of(rows));
     const std::int64_t kept = counts.kept[which];
     EXPECT_LE(kept, tiles.tiles());
@@ -114,7 +113,7 @@ TEST(CudaSpmm, LargeDenserProductsOfFloatsAreComputedOnTensorCores) {
   const Tensor<float, DenseMatrix<>, Cuda> B({1024, 256}), C({1024, 256});
   const auto statement = assign(C(i, j), some(i, k) * B(k, j));
   EXPECT_EQ(kernel(statement), gpu::SpmmBySplitTiles::name);
-  EXPECT_EQ(kernel(assign(C(i, j), few(i, k) * B(k, j))), gpu::SpmmByGroups::name);
+  EXPECT_EQ(kernel(assign(C(i, j), few(i, k) * B(k, j))), gpu::SpmmByPaddedRows::name);
   const Resources<Cuda> bounded = Resources<Cuda>().within(std::int64_t{1} << 30);
   EXPECT_EQ(kernel(statement.on(bounded)), gpu::SpmmByCublas::name);
 }

@@ -34,40 +34,6 @@ TEST(CudaSpmm, OfWindowsOfHalfs) {
   expect_products_by_tiles<gpu::SpmmByWindows, half, bfloat16, CSR<>, true, DenseMatrix<>>();
 }
 
-/// A product of two matrices in double, and how far sums in another type may be off.
-/// @tparam Value, Out  the types of the operands and of the result
-template <class Value, class Out>
-struct BoundedProduct {
-  std::int64_t n;
-  std::vector<double> sums, bounds;  ///< [m, n]
-
-  BoundedProduct(const Tensor<Value, DenseMatrix<>>& a, const Tensor<Value, DenseMatrix<>>& b)
-      : n(b.extent(1)),
-        sums(static_cast<std::size_t>(a.extent(0) * n)),
-        bounds(static_cast<std::size_t>(a.extent(0) * n), 1e-7) {
-    const std::int64_t inner = a.extent(1);
-    for (std::int64_t entry = 0; entry < a.nnz(); ++entry) {
-      const double of_a = static_cast<accumulate_t<Value>>(a.values()(entry));
-      if (of_a == 0) continue;
-      for (std::int64_t column = 0; column < n; ++column) {
-        const double of_b = static_cast<accumulate_t<Value>>(b.values()(entry % inner * n + column));
-        const auto at = static_cast<std::size_t>(entry / inner * n + column);
-        sums[at] += of_a * of_b;
-        bounds[at] +=
-            static_cast<double>(inner) * 2 * rounding<accumulate_t<Value>>() * std::abs(of_a * of_b);
-      }
-    }
-  }
-  /// Whether an element is this product, added to `before`.
-  bool is_near(std::int64_t row, std::int64_t column, Out element, Out before) const {
-    const auto at = static_cast<std::size_t>(row * n + column);
-    const double exact = sums[at] + static_cast<double>(static_cast<accumulate_t<Out>>(before));
-    const double bound = bounds[at] + 2 * rounding<accumulate_t<Value>>() * std::abs(exact) +
-                         rounding<Out>() * (std::abs(exact) + bounds[at]);
-    return std::abs(static_cast<double>(static_cast<accumulate_t<Out>>(element)) - exact) <= bound;
-  }
-};
-
 /// A matrix with windows of which some are empty, some have empty rows, and one has a full row; and its
 /// products, by each configuration and by every number of warps a window, also by more where it is longer,
 /// into what was not a number or added to it. One row alone is multiplied by infinities and NaNs.
@@ -109,8 +75,7 @@ void expect_windows_of_every_shape(std::int64_t n) {
   const Kokkos::Cuda space;
   const auto& columns = A.template level<1>();
   const View view{m, inner, A.nnz(), columns.positions.data(), columns.coordinates.data(), A.values().data()};
-  const Array<gpu::ValueWindowCounts, gpu::Memory> of_counts("counts", 1);
-  const auto counts = gpu::count_window_steps(space, view, of_counts.data());
+  const auto counts = gpu::count_pattern(Resources<Cuda>(), view, {.windows = true}).windows;
   const auto some = random_dense<Out, DenseMatrix<>>({m, n}, 3);
   gpu::WindowsConfigsOf<Value>::for_each([&]<class Config>(std::type_identity<Config>) {
     const std::int64_t steps = counts.steps[gpu::ValueWindowCounts::of(Config::rows)];
@@ -221,21 +186,28 @@ TEST(CudaSpmm, ProductsOfDoublesThatShareColumnsAreComputedOnTensorCores) {
       larger_C({4096, 256});
   const auto statement = assign(C(i, j), some(i, k) * B(k, j));
   EXPECT_EQ(kernel(statement), gpu::SpmmByWindows::name);
-  EXPECT_EQ(kernel(assign(larger_C(i, j), few(i, k) * larger_B(k, j))), gpu::SpmmByGroups::name);
+  EXPECT_EQ(kernel(assign(larger_C(i, j), few(i, k) * larger_B(k, j))), gpu::SpmmByPaddedRows::name);
   const Resources<Cuda> bounded = Resources<Cuda>().within(std::int64_t{1} << 30);
   EXPECT_EQ(kernel(statement.on(bounded)), gpu::SpmmByCublas::name);
 }
 
-/// Sixteen neighbouring rows share columns, of which each is in a tile of its own; or rows share none.
+/// A matrix of which some neighbouring rows share their columns, each of these in a tile of its own.
+template <class Value>
+Tensor<Value, IntCsr> with_shared_columns(std::int64_t rows, std::int64_t inner,
+                                          std::int64_t rows_that_share) {
+  constexpr std::int64_t of_row = 64;
+  Entries<Value, 2> entries({rows, inner}, rows * of_row);
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (std::int64_t at = 0; at < of_row; ++at)
+      entries.set(row * of_row + at,
+                  {row, at * (inner / of_row) + row / rows_that_share * 7 % (inner / of_row)}, Value(1.0F));
+  return assemble<IntCsr>(entries);
+}
+/// Sixteen neighbouring rows share columns, or none do.
 TEST(CudaSpmm, ProductsOfHalfsThatShareColumnsAreComputedByWindows) {
-  const std::int64_t rows = 4096, inner = 8192, of_row = 64;
+  const std::int64_t rows = 4096, inner = 8192;
   const auto kernel = [&](std::int64_t rows_that_share) {
-    Entries<half, 2> entries({rows, inner}, rows * of_row);
-    for (std::int64_t row = 0; row < rows; ++row)
-      for (std::int64_t at = 0; at < of_row; ++at)
-        entries.set(row * of_row + at, {row, at * (inner / of_row) + row / rows_that_share * 7 % 128},
-                    half(1.0F));
-    const auto A = assemble<IntCsr>(entries).copy_to<Cuda>();
+    const auto A = with_shared_columns<half>(rows, inner, rows_that_share).copy_to<Cuda>();
     const Tensor<half, DenseMatrix<>, Cuda> B({inner, 256}), C({rows, 256});
     return std::string(plan(assign(C(i, j), A(i, k) * B(k, j)).with_constant_operands()).candidate());
   };
@@ -246,6 +218,14 @@ TEST(CudaSpmm, ProductsOfHalfsThatShareColumnsAreComputedByWindows) {
 TEST(CudaSpmm, WindowsTakeNoMoreMemoryThanEstimated) {
   expect_within_estimates<gpu::SpmmByWindows, double>();
   expect_within_estimates<gpu::SpmmByWindows, half>();
+  // Windows of one height take much less than those of another.
+  for (const std::int64_t rows_that_share : {1, 8, 16, 32}) {
+    SCOPED_TRACE(rows_that_share);
+    expect_within_estimate<gpu::SpmmByWindows>(with_shared_columns<double>(640, 2048, rows_that_share),
+                                               random_dense<double, DenseMatrix<>>({2048, 70}, 2));
+    expect_within_estimate<gpu::SpmmByWindows>(with_shared_columns<half>(640, 2048, rows_that_share),
+                                               random_dense<half, DenseMatrix<>>({2048, 70}, 2));
+  }
 }
 
 TEST(CudaSpmm, WindowsOfPlansReadNewValuesUnlessTheyAreConstant) {

@@ -58,6 +58,10 @@ TEST(CudaEstimateOfFactors, BoundsProductsByWindows) {
   expect_spmm_bounded<gpu::SpmmByWindows, double, CSR<>, DenseMatrix<>, true>();
   expect_spmm_bounded<gpu::SpmmByWindows, half, CSR<>, DenseMatrix<>, true, float>();
 }
+TEST(CudaEstimateOfFactors, BoundsProductsByPaddedRows) {
+  expect_spmm_bounded<gpu::SpmmByPaddedRows, float, CSR<>, DenseMatrix<>, true>();
+  expect_spmm_bounded<gpu::SpmmByPaddedRows, half, CSC<>, DenseMatrix<ColumnMajor>, false, float>();
+}
 TEST(CudaEstimateOfFactors, BoundsProductsByCublas) {
   expect_spmm_bounded<gpu::SpmmByCublas, half, CSR<>, DenseMatrix<>, true, float>();
   expect_spmm_bounded<gpu::SpmmByCublas, double, CSC<>, DenseMatrix<ColumnMajor>, true>();
