@@ -8,6 +8,28 @@
 
 #include "mma.hpp"
 
+namespace sporos::gpu {
+
+/// The address of a barrier, known once a word has arrived in its register, or several, if it is their
+/// bitwise or. An arrival at a barrier is not held up by loads from shared memory that are still on their
+/// way: where it says that what they read may be overwritten, it has to depend on what they return. A word of
+/// each load suffices. (The compiler cannot know that the grid is flat.)
+__device__ __forceinline__ std::uint32_t once_loaded(std::uint32_t barrier, std::uint32_t words) {
+  const std::uint32_t zero = gridDim.z - 1;
+  return barrier + (words & zero);
+}
+/// The first word of a value, for `once_loaded`.
+template <class Value>
+__device__ __forceinline__ std::uint32_t first_word(Value value) {
+  static_assert(sizeof(Value) == 4 || sizeof(Value) == 8);
+  if constexpr (sizeof(Value) == 4)
+    return __builtin_bit_cast(std::uint32_t, value);
+  else
+    return static_cast<std::uint32_t>(__builtin_bit_cast(std::uint64_t, value));
+}
+
+}  // namespace sporos::gpu
+
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
 namespace sporos::gpu {

@@ -67,8 +67,9 @@ struct NmTensorCoreConfig {
   static constexpr int step_bytes = packing.step_bytes(), b_bytes = steps_of_slot * step_bytes;
   /// Whether whole stages are unrolled, so that the compiler knows what a step is to do: two stages if the
   /// registers of the sparse factor, for this step and for the next, would not be the same in each. Where
-  /// long stages of large tiles of split floats are unrolled, registers are spilled; where warps gather for
-  /// several groups of columns, sums were wrong on an H200.
+  /// long stages of large tiles of split floats are unrolled, registers are spilled. Where warps gather for
+  /// several groups of columns, sums were wrong before arrivals depended on loads (`once_loaded`), and
+  /// unrolling has not been tried again since.
   static constexpr bool unrolls_stages = groups_of_warp == 1 && (Planes == 1 || Steps <= 4 || BlockN == 128);
   static constexpr int steps_at_once = !unrolls_stages ? 2 : Steps % 2 == 0 ? Steps : 2 * Steps;
   static constexpr int most_shared_bytes = 227 * 1024;  ///< one block has a multiprocessor to itself
@@ -403,15 +404,28 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
         const bool is_last = Config::unrolls_stages ? at % Config::steps == Config::steps - 1
                                                     : ++step_of_stage == Config::steps;
         if (is_last) step_of_stage = 0;
+        std::uint32_t loaded_a = 0;  // of what was loaded from this stage, a word of each load
         const bool has_next = (Config::unrolls_stages && !is_last) || first + at + 1 < steps;
-        const std::uint32_t stage = ring_a.slot(), emptied = ring_a.empty(), emptied_b = ring_b.empty();
+        const std::uint32_t stage = ring_a.slot(), emptied_a = ring_a.empty(), emptied_b = ring_b.empty();
         const bool ends_slot = u == Config::steps_of_slot - 1 || Config::steps_of_slot == 1;
         if (ends_slot) ring_b.advance();
         const bool b_is_there = !ends_slot || (asks_ahead && has_next && ring_b.is_full());
         if (is_last) ring_a.advance();
         const bool a_is_there = !is_last || (asks_ahead && has_next && ring_a.is_full());
         const auto take_b = [&] {  // this step's part of B has been read
-          if (ends_slot) ptx::arrive(emptied_b);
+          if (ends_slot) {
+            constexpr int next_load = tiles_of_group == 1 ? 2 : 4;  // words
+            // Where slots are asked for ahead, A has been loaded from `place`.
+            std::uint32_t loaded = asks_ahead ? 0 : place;
+#pragma unroll
+            for (int plane = 0; plane < planes; ++plane)
+#pragma unroll
+              for (int word = 0; word < 8; word += next_load) {
+                loaded |= b[u][plane][word / 4][word % 4];
+                if constexpr (Config::steps_of_slot == 2) loaded |= b[1 - u][plane][word / 4][word % 4];
+              }
+            ptx::arrive(once_loaded(emptied_b, loaded));
+          }
           if (!has_next) return;
           if (!b_is_there) ring_b.wait_until_full();
           if (ends_slot) __syncwarp();
@@ -447,11 +461,15 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
               rows = ring_a.slot() + (place ^ pieces);
               if (!asks_ahead) take_b();
             }
+            if (is_last)
+#pragma unroll
+              for (int plane = 0; plane < planes; ++plane) loaded_a |= a[i][plane][0];
             if (has_next) load_a(rows, i);
             if (asks_ahead && i == (tiles_of_warp > 2 ? 1 : 0)) take_b();
           }
         }
         if (is_last) {
+          const std::uint32_t emptied = once_loaded(emptied_a, loaded_a);
           if (blocks == 1)
             ptx::arrive(emptied);
           else

@@ -243,7 +243,7 @@ __global__ __launch_bounds__(Config::threads,
                                                     row_of_metadata + row * 8, s % Config::metadata_stages)),
                          rows[row]);
       if (ends_metadata(s)) {
-        release(ring_metadata.empty());
+        release(once_loaded(ring_metadata.empty(), rows[0][0] | rows[1][0]));
         ring_metadata.advance();
       }
       ring_a.wait_until_full();

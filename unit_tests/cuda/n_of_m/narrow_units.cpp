@@ -46,26 +46,35 @@ struct FillWithIntegers {
 };
 template <class Value>
 struct CountDifferences {
-  const Value *a, *b;
+  const Value* a;
+  const float* b;
   KOKKOS_FUNCTION void operator()(std::int64_t at, std::int64_t& count) const {
     count += !(static_cast<float>(a[at]) == static_cast<float>(b[at]));
   }
 };
 
 /// So many stages and tiles that warps of a block drift apart, run again and again. Sums of small integers
-/// are exact, so that the kernel on CUDA cores has the same.
+/// are exact, so that floats on CUDA cores have the same.
 template <class F, class Value>
 void expect_long_sums(bool rounds_to_tf32 = false) {
   SCOPED_TRACE(text(format_name<F>(), ", ", value_name<Value>()));
   constexpr std::int64_t extent = 4096;
   using Range = Kokkos::RangePolicy<Kokkos::Cuda, Kokkos::IndexType<std::int64_t>>;
-  const Tensor<Value, DenseMatrix<>, Cuda> A({extent, extent}), unpruned({extent, extent}),
-      C({extent, extent}), expected({extent, extent});
   const Range all(0, extent * extent);
-  Kokkos::parallel_for("A", all, FillWithIntegers<Value>{A.values().data()});
-  Kokkos::parallel_for("B", all, FillWithIntegers<Value>{unpruned.values().data()});
-  const auto B = prune<F>(unpruned);
-  assign(expected(i, j), A(i, k) * B(k, j)).template use<gpu::NmByBlocks>().run();
+  const auto integers = [&]<class T>(T) {
+    Tensor<T, DenseMatrix<>, Cuda> out({extent, extent});
+    Kokkos::parallel_for("integers", all, FillWithIntegers<T>{out.values().data()});
+    return out;
+  };
+  const Tensor<float, DenseMatrix<>, Cuda> expected({extent, extent});
+  {
+    const auto A = integers(float{});
+    const auto B = prune<F>(A);
+    assign(expected(i, j), A(i, k) * B(k, j)).template use<gpu::NmByBlocks>().run();
+  }
+  const auto A = integers(Value{});
+  const auto B = prune<F>(A);
+  const Tensor<Value, DenseMatrix<>, Cuda> C({extent, extent});
   const auto expect_sums = [&](auto product) {
     for (int run = 0; run < 20; ++run) {
       Kokkos::deep_copy(C.values(), Value(std::numeric_limits<float>::quiet_NaN()));
