@@ -83,23 +83,6 @@ __global__ __launch_bounds__(padded_row_threads) void fill_padded_rows_kernel(A 
 
 }  // namespace detail
 
-/// The arrays used by packing.
-struct RowPadding {
-  std::int32_t* steps = nullptr;  ///< [rows]
-  RowSorting sorting;             ///< arrays to sort rows
-  char* scratch = nullptr;
-  std::int64_t scratch_bytes = 0;
-
-  static RowPadding lay_out(const Kokkos::Cuda& space, Layout& layout, std::int64_t rows) {
-    RowPadding out;
-    out.steps = layout.take<std::int32_t>(rows);
-    out.sorting = RowSorting::lay_out(space, layout, rows);
-    out.scratch_bytes = sizes_to_positions_bytes<std::int32_t, std::int32_t>(space, rows);
-    out.scratch = layout.take<char>(out.scratch_bytes);
-    return out;
-  }
-};
-
 /// Writes the values of a matrix whose steps are known, in the order of the stream of `space`.
 /// @param numbers  of the rows, by steps, to write columns and places as well
 template <class A, class T>
@@ -113,7 +96,7 @@ void fill_padded_rows(const Kokkos::Cuda& space, const A& a, const PaddedRows<T>
 /// Finds the steps of a matrix and writes its columns and values.
 /// @param most  steps of a row
 template <class A, class T>
-void pad_rows_of_matrix(const Kokkos::Cuda& space, const A& a, const PaddedRows<T>& to, RowPadding in,
+void pad_rows_of_matrix(const Kokkos::Cuda& space, const A& a, const PaddedRows<T>& to, StepPacking in,
                         std::int32_t most) {
   launch(space, "sporos::row_steps", &detail::row_steps_kernel<A>,
          Grid(ceil_div(a.rows, detail::padded_row_threads)), detail::padded_row_threads, 0, a, most, in.steps,

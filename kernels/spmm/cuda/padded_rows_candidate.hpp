@@ -199,7 +199,7 @@ class SpmmByPaddedRows::Plan
   /// The bytes of the workspace in which A is packed.
   std::int64_t packing_bytes() const {
     Layout layout;
-    RowPadding::lay_out(space(), layout, m());
+    StepPacking::lay_out(space(), layout, m());
     return layout.bytes();
   }
 
@@ -209,7 +209,7 @@ class SpmmByPaddedRows::Plan
     choice_ = best_choice();
     auto workspace = statement_.resources().scratch().template borrow<Workspace>();
     Layout layout(workspace->reserve(packing_bytes()));
-    pad_rows_of_matrix(space(), matrix, padded_rows(), RowPadding::lay_out(space(), layout, m()),
+    pad_rows_of_matrix(space(), matrix, padded_rows(), StepPacking::lay_out(space(), layout, m()),
                        counts_.most);
   }
   template <class Matrix>

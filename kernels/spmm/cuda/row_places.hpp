@@ -8,6 +8,7 @@
 #include <cub/device/device_radix_sort.cuh>
 
 #include "../../cuda/launch.hpp"
+#include "../../cuda/scan.hpp"
 
 namespace sporos::gpu {
 
@@ -72,6 +73,24 @@ struct RowSorting {
                        static_cast<const std::int32_t*>(numbers), sorted_numbers,
                        static_cast<std::int32_t>(rows), 0, bits, space.cuda_stream()),
                    "sort rows");
+  }
+};
+
+/// The arrays used to pack rows, or windows of them, as steps: their counts and order.
+struct StepPacking {
+  std::int32_t* steps = nullptr;  ///< [rows]
+  RowSorting sorting;             ///< arrays to sort rows
+  char* scratch = nullptr;
+  std::int64_t scratch_bytes = 0;
+
+  /// @param rows  number of rows, or of windows
+  static StepPacking lay_out(const Kokkos::Cuda& space, Layout& layout, std::int64_t rows) {
+    StepPacking out;
+    out.steps = layout.take<std::int32_t>(rows);
+    out.sorting = RowSorting::lay_out(space, layout, rows);
+    out.scratch_bytes = sizes_to_positions_bytes<std::int32_t, std::int32_t>(space, rows);
+    out.scratch = layout.take<char>(out.scratch_bytes);
+    return out;
   }
 };
 

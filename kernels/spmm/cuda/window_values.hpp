@@ -196,23 +196,6 @@ __global__ __launch_bounds__(window_packing_threads) void fill_windows_kernel(A 
 
 }  // namespace detail
 
-/// The arrays used by packing.
-struct WindowPacking {
-  std::int32_t* steps = nullptr;  ///< [windows]
-  RowSorting sorting;             ///< arrays to sort windows
-  char* scratch = nullptr;
-  std::int64_t scratch_bytes = 0;
-
-  static WindowPacking lay_out(const Kokkos::Cuda& space, Layout& layout, std::int64_t windows) {
-    WindowPacking out;
-    out.steps = layout.take<std::int32_t>(windows);
-    out.sorting = RowSorting::lay_out(space, layout, windows);
-    out.scratch_bytes = sizes_to_positions_bytes<std::int32_t, std::int32_t>(space, windows);
-    out.scratch = layout.take<char>(out.scratch_bytes);
-    return out;
-  }
-};
-
 /// Starts counting the steps of a matrix in windows of each height.
 /// @param a   by rows, with at most most_window_columns columns
 /// @param to  zeros, in the GPU's memory
@@ -236,7 +219,7 @@ void fill_windows(const Kokkos::Cuda& space, const A& a, const detail::WindowsOf
 /// Finds the windows of a matrix and writes its columns and values.
 template <class A>
 void pack_windows(const Kokkos::Cuda& space, const A& a, const detail::WindowsOf<A>& to,
-                  const WindowPacking& in) {
+                  const StepPacking& in) {
   const std::int64_t words = ceil_div(a.columns, 32);
   launch(space, "sporos::window_steps", &detail::window_steps_kernel<A>, Grid(to.windows),
          window_packing_threads, words * 4, a, to.rows, static_cast<int>(words), in.steps);

@@ -250,7 +250,7 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
   std::int64_t packed_bytes(int rows, std::int64_t steps) const {
     Layout layout;
     const Windows to = Windows::lay_out(layout, rows, m(), steps);
-    WindowPacking::lay_out(space(), layout, to.windows);
+    StepPacking::lay_out(space(), layout, to.windows);
     return layout.bytes();
   }
   /// Once a plan has counted steps, it may choose windows of another height, if they take little enough.
@@ -279,7 +279,7 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
     choice_ = best_choice();
     Layout layout(packed());
     const Windows to = lay_out(layout);
-    pack_windows(space(), matrix, to, WindowPacking::lay_out(space(), layout, to.windows));
+    pack_windows(space(), matrix, to, StepPacking::lay_out(space(), layout, to.windows));
   }
   template <class Matrix>
   void fill(const Matrix& matrix) {

@@ -112,7 +112,7 @@ void expect_every_way(std::int64_t n) {
   const auto lay_out = [&](char* at) {
     gpu::Layout layout(at);
     const auto padded_rows = gpu::PaddedRows<Value>::lay_out(layout, m, counts.steps);
-    const auto padding = gpu::RowPadding::lay_out(space, layout, m);
+    const auto padding = gpu::StepPacking::lay_out(space, layout, m);
     return std::tuple(padded_rows, padding, layout.bytes());
   };
   const auto memory = make_array<char, gpu::Memory>("padded rows", std::get<2>(lay_out(nullptr)));
@@ -195,7 +195,7 @@ TEST(CudaSpmmByPaddedRows, SeventyMillionRows) {
   const auto lay_out = [&](char* at) {
     gpu::Layout layout(at);
     const auto rows = gpu::PaddedRows<float>::lay_out(layout, m, counts.steps);
-    const auto padding = gpu::RowPadding::lay_out(space, layout, m);
+    const auto padding = gpu::StepPacking::lay_out(space, layout, m);
     return std::tuple(rows, padding, layout.bytes());
   };
   const auto memory = make_array<char, gpu::Memory>("padded rows", std::get<2>(lay_out(nullptr)));

@@ -83,7 +83,7 @@ void expect_windows_of_every_shape(std::int64_t n) {
     const auto lay_out = [&](char* at) {
       gpu::Layout layout(at);
       const auto windows = gpu::ValueWindows<Value>::lay_out(layout, Config::rows, m, steps);
-      const auto packing = gpu::WindowPacking::lay_out(space, layout, windows.windows);
+      const auto packing = gpu::StepPacking::lay_out(space, layout, windows.windows);
       return std::tuple(windows, packing, layout.bytes());
     };
     const auto memory = make_array<char, gpu::Memory>("windows", std::get<2>(lay_out(nullptr)));
