@@ -444,7 +444,7 @@ __global__ __launch_bounds__(Config::threads, Config::at_a_time) void nm_block_k
         places = *reinterpret_cast<const uint4*>(places_at);
         even.load(a + places.x, b);
         odd.multiply(sums);
-        if (emptied != 0) ptx::arrive(once_loaded(emptied, odd.loaded()));
+        if (emptied != 0) ptx::arrive(once_loaded(emptied, odd.words_of(sums)));
       }
     }
 

@@ -307,7 +307,7 @@ __global__ __launch_bounds__(Config::threads,
         places = *reinterpret_cast<const uint4*>(places_at);
         even.load(row_of_a(places.x), b);
         odd.multiply(sums);
-        if (read != 0) ptx::arrive(once_loaded(read, odd.loaded()));
+        if (read != 0) ptx::arrive(once_loaded(read, odd.words_of(sums)));
       }
     }
   }

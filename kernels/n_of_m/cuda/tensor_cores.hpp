@@ -83,6 +83,8 @@ struct NmTensorCoreConfig {
                 "a tile has a multiple of 64 rows and of 32 columns");
   static_assert(GroupColumns == 32 || GroupColumns == 16 || GroupColumns == 8,
                 "a group of columns is some matrix instructions of 8 columns, and part of a warp's 32");
+  static_assert(Planes == 1 || tiles_of_warp > 1,
+                "products of split floats are added to sums one tile later");
   static_assert(64 % rows_of_warp == 0 || rows_of_warp % 64 == 0,
                 "a warp has rows of one slab, or whole ones");
   static_assert(warps == 8, "the registers are divided among eight warps that multiply and four that copy");
@@ -404,7 +406,7 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
         const bool is_last = Config::unrolls_stages ? at % Config::steps == Config::steps - 1
                                                     : ++step_of_stage == Config::steps;
         if (is_last) step_of_stage = 0;
-        std::uint32_t loaded_a = 0;  // of what was loaded from this stage, a word of each load
+        std::uint32_t last_of_a = 0;  // words of the last that was loaded from this stage
         const bool has_next = (Config::unrolls_stages && !is_last) || first + at + 1 < steps;
         const std::uint32_t stage = ring_a.slot(), emptied_a = ring_a.empty(), emptied_b = ring_b.empty();
         const bool ends_slot = u == Config::steps_of_slot - 1 || Config::steps_of_slot == 1;
@@ -412,20 +414,7 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
         const bool b_is_there = !ends_slot || (asks_ahead && has_next && ring_b.is_full());
         if (is_last) ring_a.advance();
         const bool a_is_there = !is_last || (asks_ahead && has_next && ring_a.is_full());
-        const auto take_b = [&] {  // this step's part of B has been read
-          if (ends_slot) {
-            constexpr int next_load = tiles_of_group == 1 ? 2 : 4;  // words
-            // Where slots are asked for ahead, A has been loaded from `place`.
-            std::uint32_t loaded = asks_ahead ? 0 : place;
-#pragma unroll
-            for (int plane = 0; plane < planes; ++plane)
-#pragma unroll
-              for (int word = 0; word < 8; word += next_load) {
-                loaded |= b[u][plane][word / 4][word % 4];
-                if constexpr (Config::steps_of_slot == 2) loaded |= b[1 - u][plane][word / 4][word % 4];
-              }
-            ptx::arrive(once_loaded(emptied_b, loaded));
-          }
+        const auto take_b = [&] {  // the next step's part of B
           if (!has_next) return;
           if (!b_is_there) ring_b.wait_until_full();
           if (ends_slot) __syncwarp();
@@ -461,15 +450,27 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
               rows = ring_a.slot() + (place ^ pieces);
               if (!asks_ahead) take_b();
             }
-            if (is_last)
+            if (is_last && i == tiles_of_warp - 1)
 #pragma unroll
-              for (int plane = 0; plane < planes; ++plane) loaded_a |= a[i][plane][0];
+              for (int plane = 0; plane < planes; ++plane) last_of_a |= a[i][plane][0];
             if (has_next) load_a(rows, i);
             if (asks_ahead && i == (tiles_of_warp > 2 ? 1 : 0)) take_b();
           }
         }
+        // Slots are given back once sums depend on all that was loaded from them, but for A's last rows,
+        // whose products may still be on their way.
+        if (ends_slot) {
+          std::uint32_t words = rows;
+#pragma unroll
+          for (int j = 0; j < ColumnsOfWarp::tiles; ++j) words |= first_word(sums[0][j][0]);
+          ptx::arrive(once_loaded(emptied_b, words));
+        }
         if (is_last) {
-          const std::uint32_t emptied = once_loaded(emptied_a, loaded_a);
+          std::uint32_t words = last_of_a;
+#pragma unroll
+          for (int at = 0; at < groups * tiles_of_warp - 1; ++at)
+            words |= first_word(sums[at % tiles_of_warp][at / tiles_of_warp * tiles_of_group][0]);
+          const std::uint32_t emptied = once_loaded(emptied_a, words);
           if (blocks == 1)
             ptx::arrive(emptied);
           else

@@ -55,16 +55,6 @@ struct NmBlockOperands {
       for (int e = 0; e < Config::pack; ++e) b[j * Config::pack + e] = packed.at[e];
     }
   }
-  /// A word of each load, for `once_loaded`.
-  __device__ __forceinline__ std::uint32_t loaded() const {
-    constexpr int next_row = Config::is_row_major ? 1 : Config::pack;
-    std::uint32_t words = 0;
-#pragma unroll
-    for (int i = 0; i < Config::rows; i += next_row) words |= first_word(a[i]);
-#pragma unroll
-    for (int j = 0; j < Config::columns; j += Config::pack) words |= first_word(b[j]);
-    return words;
-  }
   /// Goes back and forth over the columns, so that each product shares one factor with the one before.
   __device__ __forceinline__ void multiply(Compute (&sums)[Config::rows][Config::columns]) const {
 #pragma unroll
@@ -74,6 +64,17 @@ struct NmBlockOperands {
         const int j = i % 2 == 0 ? at : Config::columns - 1 - at;
         sums[i][j] += a[i] * b[j];
       }
+  }
+  /// Words of sums to which all that was loaded has contributed, for `once_loaded`.
+  static __device__ __forceinline__ std::uint32_t words_of(
+      const Compute (&sums)[Config::rows][Config::columns]) {
+    constexpr int next_row = Config::is_row_major ? 1 : Config::pack;
+    std::uint32_t words = 0;
+#pragma unroll
+    for (int i = 0; i < Config::rows; i += next_row) words |= first_word(sums[i][0]);
+#pragma unroll
+    for (int j = Config::pack; j < Config::columns; j += Config::pack) words |= first_word(sums[0][j]);
+    return words;
   }
 };
 

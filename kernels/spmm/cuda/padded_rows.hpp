@@ -18,7 +18,6 @@
 #include "../../cuda/warp.hpp"
 #include "padded_row_values.hpp"
 #include "store_packs.hpp"
-#include "sum_of_nonzeros.hpp"
 
 namespace sporos::gpu {
 
@@ -127,17 +126,12 @@ class PaddedRowSums {
   const std::uint32_t row_bytes_;
 };
 
-/// Computes this lane's part of a row again, from nonzeros alone.
+/// Out of line, since it seldom happens.
 template <class Product>
 __device__ __noinline__ void store_row_from_nonzeros(const Product& product, std::int64_t row,
                                                      std::int64_t column) {
   using T = typename Product::factor_type;
-  using Sum = accumulate_t<T>;
-  constexpr int columns = PaddedRowsConfig<T>::columns;
-  Pack<Sum, columns> sums{};
-  for (int e = 0; e < columns && column + e < product.n; ++e)
-    sums.at[e] = sum_of_nonzeros<Sum>(product, row, column + e);
-  store_pack_of_sums(product, row, column, sums);
+  store_pack_from_nonzeros<accumulate_t<T>, PaddedRowsConfig<T>::columns>(product, row, column);
 }
 
 template <class Config, class Product>

@@ -10,6 +10,7 @@
 
 #include "../../cuda/tiled_product.hpp"
 #include "../../cuda/warp.hpp"
+#include "sum_of_nonzeros.hpp"
 
 namespace sporos::gpu::detail {
 
@@ -70,6 +71,17 @@ __device__ __forceinline__ void store_pack_of_sums(const Product& product, std::
       to[e] = static_cast<Out>(value);
     }
   }
+}
+
+/// Computes neighbouring elements of D anew, from nonzeros of A alone, and stores them.
+/// @tparam Product  as above, with A and B as `sum_of_nonzeros` takes them
+template <class Sum, int Count, class Product>
+__device__ __forceinline__ void store_pack_from_nonzeros(const Product& product, std::int64_t row,
+                                                         std::int64_t column) {
+  Pack<Sum, Count> sums{};
+  for (int e = 0; e < Count && column + e < product.n; ++e)
+    sums.at[e] = sum_of_nonzeros<Sum>(product, row, column + e);
+  store_pack_of_sums(product, row, column, sums);
 }
 
 }  // namespace sporos::gpu::detail

@@ -22,7 +22,6 @@
 #include "../../cuda/tiled_product.hpp"
 #include "../../cuda/warp.hpp"
 #include "store_packs.hpp"
-#include "sum_of_nonzeros.hpp"
 #include "window_stages.hpp"
 #include "window_values.hpp"
 #include "windows_config.hpp"
@@ -157,20 +156,15 @@ class WindowPart {
 template <class Config, class Product>
 __device__ __noinline__ void store_from_nonzeros(const Product& product, std::int64_t first_row,
                                                  std::int64_t first_column) {
-  using Sum = typename Config::Sum;
   constexpr int columns = Config::columns_of_piece;
 #pragma unroll 1
   for (int r = 0; r < Config::row_tiles * 2; ++r) {
     const std::int64_t row = first_row + r / 2 * Config::Mma::n + r % 2;
     if (row >= product.m) break;
 #pragma unroll 1
-    for (int piece = 0; piece < Config::pieces; ++piece) {
-      const std::int64_t column = first_column + piece * 8 * columns;
-      Pack<Sum, columns> sums{};
-      for (int e = 0; e < columns && column + e < product.n; ++e)
-        sums.at[e] = sum_of_nonzeros<Sum>(product, row, column + e);
-      store_pack_of_sums(product, row, column, sums);
-    }
+    for (int piece = 0; piece < Config::pieces; ++piece)
+      store_pack_from_nonzeros<typename Config::Sum, columns>(product, row,
+                                                              first_column + piece * 8 * columns);
   }
 }
 

@@ -48,65 +48,27 @@ Tensor<Value, DenseMatrix<>> rows_of_each_length(std::int64_t m, std::int64_t in
   return out;
 }
 
-/// The product by groups of 4 to 32 lanes and every sharing of rows, into what was not a number or added to
-/// it. One row alone meets an infinity and a NaN; another one, which is padded, an infinity at its end.
+/// The product by groups of 4 to 32 lanes and every sharing of rows.
 template <class Value, class Out>
 void expect_every_way(std::int64_t n) {
-  using View = gpu::CsrView<const Value, const std::int32_t, const std::int32_t>;
-  constexpr std::int64_t m = 203, inner = 700, row_of_infinities = 51, padded = 52, of_infinity = 13,
-                         of_nan = 14, at_end = 699;
-  const auto dense_A = rows_of_each_length<Value>(m, inner);
-  const auto B = random_dense<Value, DenseMatrix<>>({inner, n}, 2);
-  for (std::int64_t row = 0; row < m; ++row)
-    for (const std::int64_t column : {of_infinity, of_nan, at_end})
-      dense_A.values()(row * inner + column) = Value{};
-  const BoundedProduct<Value, Out> expected(dense_A, B);
-  for (const std::int64_t column : {of_infinity, of_nan})
-    dense_A.values()(row_of_infinities * inner + column) = Value(1.0F);
-  dense_A.values()(padded * inner + at_end) = Value(1.0F);
-  const Value infinity(std::numeric_limits<float>::infinity());
-  for (std::int64_t column = 0; column < n; ++column) {
-    if (column % 2 == 0)
-      B.values()(of_infinity * n + column) = infinity;
-    else
-      B.values()(of_nan * n + column) = Value(std::numeric_limits<float>::quiet_NaN());
-    B.values()(at_end * n + column) = infinity;
-  }
-  const auto is_right = [&](std::int64_t row, std::int64_t column, Out element, Out before) {
-    const auto value = static_cast<double>(static_cast<accumulate_t<Out>>(element));
-    if (row == padded || (row == row_of_infinities && column % 2 == 0))
-      return value == std::numeric_limits<double>::infinity();
-    if (row == row_of_infinities) return std::isnan(value);
-    return expected.is_near(row, column, element, before);
-  };
-  // Rows of B begin at multiples of 16 bytes, and further apart than they are long.
-  const std::int64_t stride = (n + 15) / 8 * 8;
-  const Tensor<Value, DenseMatrix<>> strided_B({inner, stride});
-  for (std::int64_t row = 0; row < inner; ++row)
-    for (std::int64_t column = 0; column < n; ++column)
-      strided_B.values()(row * stride + column) = B.values()(row * n + column);
-  const auto device_strided_B = strided_B.template copy_to<Cuda>();
-  const auto device_B = B.template copy_to<Cuda>();
-  const auto host_A = convert<IntCsr>(dense_A);
-  ASSERT_NE(
-      (host_A.template level<1>().positions(padded + 1) - host_A.template level<1>().positions(padded)) % 4,
-      0);
-  const auto A = host_A.template copy_to<Cuda>();
+  using Prepared = ProductWithInfinities<Value, Out>;
+  constexpr std::int64_t m = Prepared::m, inner = Prepared::inner;
+  const Prepared prepared(rows_of_each_length<Value>(m, inner), n);
+  ASSERT_NE(prepared.length(Prepared::row_of_last) % 4, 0) << "is not padded";
   const Kokkos::Cuda space;
-  const auto& columns = A.template level<1>();
-  const View view{m, inner, A.nnz(), columns.positions.data(), columns.coordinates.data(), A.values().data()};
+  const auto view = prepared.view();
 
   const gpu::RowCounts row_counts = gpu::count_pattern(Resources<Cuda>(), view, {.rows = true}).rows;
   const gpu::RowSteps& counts = row_counts.steps;
-  std::int64_t steps = 0, rows = 0;
+  std::int64_t steps = 0, rows = 0, most = 0;
   for (std::int64_t row = 0; row < m; ++row) {
-    const std::int64_t length =
-        host_A.template level<1>().positions(row + 1) - host_A.template level<1>().positions(row);
-    steps += (length + 3) / 4;
-    rows += length > 0 ? 1 : 0;
+    const std::int64_t of_row = (prepared.length(row) + 3) / 4;
+    steps += of_row;
+    rows += of_row > 0 ? 1 : 0;
+    most = std::max(most, of_row);
   }
   EXPECT_EQ(counts.steps, steps);
-  EXPECT_EQ(counts.most, (inner - 2 + 3) / 4);
+  EXPECT_EQ(counts.most, most);
   EXPECT_EQ(std::accumulate(std::begin(counts.rows), std::end(counts.rows), std::int64_t{0}), rows);
 
   const auto lay_out = [&](char* at) {
@@ -119,31 +81,18 @@ void expect_every_way(std::int64_t n) {
   Kokkos::deep_copy(memory, char(0xff));
   const auto [padded_rows, padding, bytes] = lay_out(memory.data());
   gpu::pad_rows_of_matrix(space, view, padded_rows, padding, counts.most);
-  const auto some = random_dense<Out, DenseMatrix<>>({m, n}, 3);
   for (int lanes = 2; lanes <= 5; ++lanes)
-    for (int size = 0; size <= 9; ++size)
-      for (const bool accumulates : {false, true}) {
-        SCOPED_TRACE(text(n, " columns, ", 1 << lanes, " lanes, size ", size, ", ", accumulates));
-        const auto C = accumulates ? some.template copy_to<Cuda>() : poisoned<Out, DenseMatrix<>>({m, n});
-        const auto epilogue = epilogue_of(assign(C(i, j), A(i, k) * device_B(k, j)));
-        const auto parts = counts.parts_from(size, std::min(3, 5 - lanes), m);
-        EXPECT_EQ(std::accumulate(std::begin(parts.rows), std::end(parts.rows), std::int64_t{0}), m);
-        const gpu::PaddedRowsProduct<Value, Out, std::remove_const_t<decltype(epilogue)>, View> product{
-            {m, n, inner, C.values().data(), accumulates, epilogue},
-            padded_rows,
-            view,
-            device_strided_B.values().data(),
-            stride,
-            n * sizeof(Out) % 16 == 0 && size % 2 == 0,
-            lanes,
-            parts};
-        gpu::spmm_padded_rows(space, product);
-        const auto result = C.template copy_to<Host>();
-        std::int64_t wrong = 0;
-        for (std::int64_t at = 0; at < m * n; ++at)
-          wrong += !is_right(at / n, at % n, result.values()(at), accumulates ? some.values()(at) : Out{});
-        EXPECT_EQ(wrong, 0);
-      }
+    for (int size = 0; size <= 9; ++size) {
+      SCOPED_TRACE(text(n, " columns, ", 1 << lanes, " lanes, size ", size));
+      const auto parts = counts.parts_from(size, std::min(3, 5 - lanes), m);
+      EXPECT_EQ(std::accumulate(std::begin(parts.rows), std::end(parts.rows), std::int64_t{0}), m);
+      prepared.expect([&, &of_rows = padded_rows]<class E>(const gpu::TiledProduct<Out, E>& product) {
+        const bool has_packs = prepared.can_have_packs() && size % 2 == 0;
+        gpu::spmm_padded_rows(
+            space, gpu::PaddedRowsProduct<Value, Out, E, typename Prepared::View>{
+                       product, of_rows, view, prepared.b(), prepared.stride(), has_packs, lanes, parts});
+      });
+    }
 }
 TEST(CudaSpmmByPaddedRows, EveryWay) {
   for (const std::int64_t n : {1, 24, 264}) expect_every_way<half, half>(n);

@@ -22,6 +22,8 @@
 
 namespace sporos::test {
 
+using IntCsr = CSR<std::int32_t, std::int32_t>;
+
 /// A dense matrix of which one in `of` elements is not zero.
 template <class Value>
 Tensor<Value, DenseMatrix<>> thinned(const Extents<2>& extents, unsigned of, unsigned seed) {
@@ -94,6 +96,93 @@ struct BoundedProduct {
                          rounding<Out>() * (std::abs(exact) + bounds[at]);
     return std::abs(static_cast<double>(static_cast<accumulate_t<Out>>(element)) - exact) <= bound;
   }
+};
+
+/// A product for kernels that are called without a candidate: [203, 700] times [700, n]. One row of A alone
+/// meets an infinity and a NaN; another one an infinity, at its end.
+template <class Value, class Out>
+class ProductWithInfinities {
+ public:
+  using View = gpu::CsrView<const Value, const std::int32_t, const std::int32_t>;
+  static constexpr std::int64_t m = 203, inner = 700, row_of_both = 51, row_of_last = 52;
+
+  /// The elements of `dense_A` in the columns that meet something not finite are replaced.
+  ProductWithInfinities(const Tensor<Value, DenseMatrix<>>& dense_A, std::int64_t n)
+      : n_(n), B_({inner, stride()}), some_(random_dense<Out, DenseMatrix<>>({m, n}, 3)) {
+    const auto of_a = [&](std::int64_t row, std::int64_t column) -> Value& {
+      return dense_A.values()(row * inner + column);
+    };
+    for (std::int64_t row = 0; row < m; ++row)
+      for (const std::int64_t column : {of_infinity, of_nan, of_last}) of_a(row, column) = Value{};
+    const auto B = random_dense<Value, DenseMatrix<>>({inner, n}, 2);
+    expected_.emplace(dense_A, B);
+    for (const std::int64_t column : {of_infinity, of_nan}) of_a(row_of_both, column) = Value(1.0F);
+    of_a(row_of_last, of_last) = Value(1.0F);
+    const Value infinity(std::numeric_limits<float>::infinity());
+    for (std::int64_t column = 0; column < n; ++column) {
+      if (column % 2 == 0)
+        B.values()(of_infinity * n + column) = infinity;
+      else
+        B.values()(of_nan * n + column) = Value(std::numeric_limits<float>::quiet_NaN());
+      B.values()(of_last * n + column) = infinity;
+    }
+    host_A_ = convert<IntCsr>(dense_A);
+    A_ = host_A_.template copy_to<Cuda>();
+    const Tensor<Value, DenseMatrix<>> strided_B({inner, stride()});
+    for (std::int64_t row = 0; row < inner; ++row)
+      for (std::int64_t column = 0; column < n; ++column)
+        strided_B.values()(row * stride() + column) = B.values()(row * n + column);
+    B_ = strided_B.template copy_to<Cuda>();
+  }
+
+  View view() const {
+    const auto& columns = A_.template level<1>();
+    return {m, inner, A_.nnz(), columns.positions.data(), columns.coordinates.data(), A_.values().data()};
+  }
+  std::int64_t length(std::int64_t row) const {
+    const auto& positions = host_A_.template level<1>().positions;
+    return positions(row + 1) - positions(row);
+  }
+  /// Rows of B begin at multiples of 16 bytes, and further apart than they are long.
+  const Value* b() const { return B_.values().data(); }
+  std::int64_t stride() const { return (n_ + 15) / 8 * 8; }
+  bool can_have_packs() const { return n_ * sizeof(Out) % 16 == 0; }
+
+  /// Expects what `run` computes, once into what was not a number and once added to something.
+  /// @param run  takes a TiledProduct
+  template <class Run>
+  void expect(const Run& run) const {
+    using namespace sporos::indices;
+    for (const bool accumulates : {false, true}) {
+      const auto C = accumulates ? some_.template copy_to<Cuda>() : poisoned<Out, DenseMatrix<>>({m, n_});
+      const auto epilogue = epilogue_of(assign(C(i, j), A_(i, k) * B_(k, j)));
+      run(gpu::TiledProduct<Out, std::remove_const_t<decltype(epilogue)>>{m, n_, inner, C.values().data(),
+                                                                          accumulates, epilogue});
+      const auto result = C.template copy_to<Host>();
+      std::int64_t wrong = 0;
+      for (std::int64_t at = 0; at < m * n_; ++at)
+        wrong += !is_right(at / n_, at % n_, result.values()(at), accumulates ? some_.values()(at) : Out{});
+      EXPECT_EQ(wrong, 0) << (accumulates ? "added" : "stored");
+    }
+  }
+
+ private:
+  static constexpr std::int64_t of_infinity = 13, of_nan = 14, of_last = inner - 1;
+
+  bool is_right(std::int64_t row, std::int64_t column, Out element, Out before) const {
+    const auto value = static_cast<double>(static_cast<accumulate_t<Out>>(element));
+    if (row == row_of_last || (row == row_of_both && column % 2 == 0))
+      return value == std::numeric_limits<double>::infinity();
+    if (row == row_of_both) return std::isnan(value);
+    return expected_->is_near(row, column, element, before);
+  }
+
+  std::int64_t n_;
+  Tensor<Value, IntCsr> host_A_;
+  Tensor<Value, IntCsr, Cuda> A_;
+  Tensor<Value, DenseMatrix<>, Cuda> B_;
+  Tensor<Out, DenseMatrix<>> some_;
+  std::optional<BoundedProduct<Value, Out>> expected_;
 };
 
 /// C = A B or C += A B, as a statement and as a plan that is run twice.
@@ -216,8 +305,6 @@ void expect_columns_of_shapes() {
   }
   expect_columns<Kernel, Value, Out, WF, Transposed, XF, YF>({30, 900, 40}, 1);
 }
-using IntCsr = CSR<std::int32_t, std::int32_t>;
-
 template <class Kernel, class Value, class Out = float>
 void expect_new_values() {
   using namespace sporos::indices;

@@ -35,51 +35,25 @@ TEST(CudaSpmm, OfWindowsOfHalfs) {
 }
 
 /// A matrix with windows of which some are empty, some have empty rows, and one has a full row; and its
-/// products, by each configuration and by every number of warps a window, also by more where it is longer,
-/// into what was not a number or added to it. One row alone is multiplied by infinities and NaNs.
+/// products, by each configuration and by every number of warps a window, also by more where it is longer.
 template <class Value, class Out>
 void expect_windows_of_every_shape(std::int64_t n) {
-  using View = gpu::CsrView<const Value, const std::int32_t, const std::int32_t>;
-  const std::int64_t m = 203, inner = 700, row_of_infinities = 51, row_of_infinity = 13, row_of_nan = 14;
+  using Prepared = ProductWithInfinities<Value, Out>;
+  constexpr std::int64_t m = Prepared::m, inner = Prepared::inner;
   const auto dense_A = thinned<Value>({m, inner}, 30, 1);
-  const auto B = random_dense<Value, DenseMatrix<>>({inner, n}, 2);
   const auto set_row = [&](std::int64_t row, Value to) {
     for (std::int64_t column = 0; column < inner; ++column) dense_A.values()(row * inner + column) = to;
   };
   for (std::int64_t row = 64; row < 96; ++row) set_row(row, Value{});  // an empty window of each height
   for (std::int64_t row = 100; row < 112; row += 3) set_row(row, Value{});
   set_row(130, Value(0.5F));
-  for (std::int64_t row = 0; row < m; ++row)
-    for (const std::int64_t column : {row_of_infinity, row_of_nan})
-      dense_A.values()(row * inner + column) = Value{};
-  const BoundedProduct<Value, Out> expected(dense_A, B);
-  for (const std::int64_t column : {row_of_infinity, row_of_nan})
-    dense_A.values()(row_of_infinities * inner + column) = Value(1.0F);
-  for (std::int64_t column = 0; column < n; ++column)
-    B.values()((column % 2 == 0 ? row_of_infinity : row_of_nan) * n + column) = Value(
-        column % 2 == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN());
-  const auto is_right = [&](std::int64_t row, std::int64_t column, Out element, Out before) {
-    if (row != row_of_infinities) return expected.is_near(row, column, element, before);
-    const auto value = static_cast<double>(static_cast<accumulate_t<Out>>(element));
-    return column % 2 == 0 ? value == std::numeric_limits<double>::infinity() : std::isnan(value);
-  };
-  // Rows of B begin at multiples of 16 bytes, and further apart than they are long.
-  const std::int64_t stride = (n + 15) / 8 * 8;
-  const Tensor<Value, DenseMatrix<>> strided_B({inner, stride});
-  for (std::int64_t row = 0; row < inner; ++row)
-    for (std::int64_t column = 0; column < n; ++column)
-      strided_B.values()(row * stride + column) = B.values()(row * n + column);
-  const auto device_strided_B = strided_B.template copy_to<Cuda>();
-  const auto device_B = B.template copy_to<Cuda>();
-  const auto A = convert<IntCsr>(dense_A).template copy_to<Cuda>();
+  const Prepared prepared(dense_A, n);
   const Kokkos::Cuda space;
-  const auto& columns = A.template level<1>();
-  const View view{m, inner, A.nnz(), columns.positions.data(), columns.coordinates.data(), A.values().data()};
+  const auto view = prepared.view();
   const auto counts = gpu::count_pattern(Resources<Cuda>(), view, {.windows = true}).windows;
-  const auto some = random_dense<Out, DenseMatrix<>>({m, n}, 3);
   gpu::WindowsConfigsOf<Value>::for_each([&]<class Config>(std::type_identity<Config>) {
     const std::int64_t steps = counts.steps[gpu::ValueWindowCounts::of(Config::rows)];
-    EXPECT_GE(steps * Config::rows * Config::Mma::k, A.nnz());
+    EXPECT_GE(steps * Config::rows * Config::Mma::k, view.nonzeros);
     const auto lay_out = [&](char* at) {
       gpu::Layout layout(at);
       const auto windows = gpu::ValueWindows<Value>::lay_out(layout, Config::rows, m, steps);
@@ -94,27 +68,14 @@ void expect_windows_of_every_shape(std::int64_t n) {
     for (const int warps : {1, 2, 4, 8}) parts.push_back(gpu::WindowParts::equal(warps, windows.windows));
     for (const int size : {2, 3, 4, 5})
       parts.push_back(counts.parts_from(size, Config::rows, windows.windows));
-    for (std::size_t way = 0; way < parts.size(); ++way)
-      for (const bool accumulates : {false, true}) {
-        SCOPED_TRACE(text(Config::rows, " rows, ", Config::columns, " columns of ", n, ", parts ", way, ", ",
-                          accumulates));
-        const auto C = accumulates ? some.template copy_to<Cuda>() : poisoned<Out, DenseMatrix<>>({m, n});
-        const auto epilogue = epilogue_of(assign(C(i, j), A(i, k) * device_B(k, j)));
-        const gpu::WindowsProduct<Value, Out, std::remove_const_t<decltype(epilogue)>, View> product{
-            {m, n, inner, C.values().data(), accumulates, epilogue},
-            windows,
-            view,
-            device_strided_B.values().data(),
-            stride,
-            n * sizeof(Out) % 16 == 0,
-            parts[way]};
-        gpu::spmm_windows<Config>(space, product);
-        const auto result = C.template copy_to<Host>();
-        std::int64_t wrong = 0;
-        for (std::int64_t at = 0; at < m * n; ++at)
-          wrong += !is_right(at / n, at % n, result.values()(at), accumulates ? some.values()(at) : Out{});
-        EXPECT_EQ(wrong, 0);
-      }
+    for (std::size_t way = 0; way < parts.size(); ++way) {
+      SCOPED_TRACE(text(Config::rows, " rows, ", Config::columns, " columns of ", n, ", parts ", way));
+      prepared.expect([&, &packed = windows]<class E>(const gpu::TiledProduct<Out, E>& product) {
+        gpu::spmm_windows<Config>(space, gpu::WindowsProduct<Value, Out, E, typename Prepared::View>{
+                                             product, packed, view, prepared.b(), prepared.stride(),
+                                             prepared.can_have_packs(), parts[way]});
+      });
+    }
   });
 }
 TEST(CudaSpmm, WindowsOfEveryShape) {
