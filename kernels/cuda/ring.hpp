@@ -12,8 +12,8 @@ namespace sporos::gpu {
 
 /// The address of a barrier, known once a word has arrived in its register, or several, if it is their
 /// bitwise or. An arrival at a barrier is not held up by loads from shared memory that are still on their
-/// way: where it says that what they read may be overwritten, it has to depend on what they return. A word of
-/// each load suffices. (The compiler cannot know that the grid is flat.)
+/// way: where it says that what they read may be overwritten, it has to depend on a word of each load, or on
+/// something computed from it. (The compiler cannot know that the grid is flat.)
 __device__ __forceinline__ std::uint32_t once_loaded(std::uint32_t barrier, std::uint32_t words) {
   const std::uint32_t zero = gridDim.z - 1;
   return barrier + (words & zero);

@@ -425,12 +425,12 @@ __global__ __launch_bounds__(Config::threads, Config::at_a_time) void nm_block_k
         odd.multiply(sums);
         odd.load(a + places.w, b + 3 * Config::row_bytes);
         even.multiply(sums);
-        std::uint32_t emptied = 0;
         if (step > 1) {
           b += NmChunks::rows_at_a_time * Config::row_bytes;
           places_at += 16;
         } else {
-          emptied = empty_0 + slot * 8;
+          // The chunk is empty once its last row has been loaded: sums depend on the others.
+          const std::uint32_t emptied = empty_0 + slot * 8;
           if (++slot == slots.chunks) {
             slot = 0;
             parity ^= 1;
@@ -439,14 +439,18 @@ __global__ __launch_bounds__(Config::threads, Config::at_a_time) void nm_block_k
             chunks_left = product.chunks_of_section;
             if (++section_slot == slots.sections) section_slot = 0;
           }
-          if (left > 1) begin_chunk();  // otherwise what was loaded is not used
+          if (left > 1) {
+            ptx::arrive(once_loaded(emptied, even.words_of(sums) | odd.words()));
+            begin_chunk();
+          }  // otherwise the row that is loaded next, of the same chunk, is not used
         }
         places = *reinterpret_cast<const uint4*>(places_at);
         even.load(a + places.x, b);
         odd.multiply(sums);
-        if (emptied != 0) ptx::arrive(once_loaded(emptied, odd.words_of(sums)));
       }
     }
+    const std::uint32_t last_slot = (slot == 0 ? slots.chunks : slot) - 1;
+    ptx::arrive(once_loaded(empty_0 + last_slot * 8, odd.words_of(sums)));
 
     const NmBlockStore<Config, Product> store{
         product, std::int64_t{tile % row_tiles} * Config::block_m + std::int64_t{lane_m} * Config::pack,

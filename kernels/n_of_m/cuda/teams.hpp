@@ -292,22 +292,24 @@ __global__ __launch_bounds__(Config::threads,
         odd.multiply(sums);
         odd.load(row_of_a(places.w), b + 3 * Config::row_bytes);
         even.multiply(sums);
-        std::uint32_t read = 0;
         if (step > 1) {
           b += NmChunks::rows_at_a_time * Config::row_bytes;
           places_at += 16;
         } else {
-          read = empty_0 + slot * 8;
+          // The chunk is empty once its last row has been loaded: sums depend on the others.
+          const std::uint32_t emptied = empty_0 + slot * 8;
           if (++slot == slot_0 + depth) {
             slot = slot_0;
             parity ^= 1;
           }
-          if (left > 1) begin_chunk();  // otherwise what was loaded is not used
+          if (left > 1) {
+            ptx::arrive(once_loaded(emptied, even.words_of(sums) | odd.words()));
+            begin_chunk();
+          }  // otherwise the row that is loaded next, of the same chunk, is not used
         }
         places = *reinterpret_cast<const uint4*>(places_at);
         even.load(row_of_a(places.x), b);
         odd.multiply(sums);
-        if (read != 0) ptx::arrive(once_loaded(read, odd.words_of(sums)));
       }
     }
   }

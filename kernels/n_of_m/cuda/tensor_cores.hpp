@@ -68,8 +68,7 @@ struct NmTensorCoreConfig {
   /// Whether whole stages are unrolled, so that the compiler knows what a step is to do: two stages if the
   /// registers of the sparse factor, for this step and for the next, would not be the same in each. Where
   /// long stages of large tiles of split floats are unrolled, registers are spilled. Where warps gather for
-  /// several groups of columns, sums were wrong before arrivals depended on loads (`once_loaded`), and
-  /// unrolling has not been tried again since.
+  /// several groups of columns, it is not faster.
   static constexpr bool unrolls_stages = groups_of_warp == 1 && (Planes == 1 || Steps <= 4 || BlockN == 128);
   static constexpr int steps_at_once = !unrolls_stages ? 2 : Steps % 2 == 0 ? Steps : 2 * Steps;
   static constexpr int most_shared_bytes = 227 * 1024;  ///< one block has a multiprocessor to itself
@@ -460,9 +459,10 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
         // Slots are given back once sums depend on all that was loaded from them, but for A's last rows,
         // whose products may still be on their way.
         if (ends_slot) {
+          constexpr int tiles_of_load = tiles_of_group == 1 ? 1 : 2;
           std::uint32_t words = rows;
 #pragma unroll
-          for (int j = 0; j < ColumnsOfWarp::tiles; ++j) words |= first_word(sums[0][j][0]);
+          for (int j = 0; j < ColumnsOfWarp::tiles; j += tiles_of_load) words |= first_word(sums[0][j][0]);
           ptx::arrive(once_loaded(emptied_b, words));
         }
         if (is_last) {

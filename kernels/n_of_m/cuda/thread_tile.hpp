@@ -65,17 +65,28 @@ struct NmBlockOperands {
         sums[i][j] += a[i] * b[j];
       }
   }
-  /// Words of sums to which all that was loaded has contributed, for `once_loaded`.
+  /// A word of each load, for `once_loaded`.
+  __device__ __forceinline__ std::uint32_t words() const {
+    std::uint32_t out = 0;
+#pragma unroll
+    for (int i = 0; i < Config::rows; i += rows_of_load) out |= first_word(a[i]);
+#pragma unroll
+    for (int j = 0; j < Config::columns; j += Config::pack) out |= first_word(b[j]);
+    return out;
+  }
+  /// Words of sums to which each load that has been multiplied contributed.
   static __device__ __forceinline__ std::uint32_t words_of(
       const Compute (&sums)[Config::rows][Config::columns]) {
-    constexpr int next_row = Config::is_row_major ? 1 : Config::pack;
-    std::uint32_t words = 0;
+    std::uint32_t out = 0;
 #pragma unroll
-    for (int i = 0; i < Config::rows; i += next_row) words |= first_word(sums[i][0]);
+    for (int i = 0; i < Config::rows; i += rows_of_load) out |= first_word(sums[i][0]);
 #pragma unroll
-    for (int j = Config::pack; j < Config::columns; j += Config::pack) words |= first_word(sums[0][j]);
-    return words;
+    for (int j = Config::pack; j < Config::columns; j += Config::pack) out |= first_word(sums[0][j]);
+    return out;
   }
+
+ private:
+  static constexpr int rows_of_load = Config::is_row_major ? 1 : Config::pack;
 };
 
 /// Pack p of a thread's sums: neighbours in one row.
