@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file without_indices.hpp
-/// Arithmetic on tensors without index variables, which does not say what to compute: compile-time errors
+/// Arithmetic, comparisons and functions of tensors without index variables, which does not say what to compute: compile-time errors
 /// that tell what to write.
 #pragma once
 
@@ -74,6 +74,51 @@ template <class L, class R>
   requires detail::LacksIndices<L, R>
 Refused operator-=(const L&, const R&) {
   return detail::refuse_without_indices<L, R>();
+}
+
+template <class L, class R>
+  requires detail::LacksIndices<L, R>
+Refused operator<(const L&, const R&) {
+  return detail::refuse_without_indices<L, R>();
+}
+template <class L, class R>
+  requires detail::LacksIndices<L, R>
+Refused operator<=(const L&, const R&) {
+  return detail::refuse_without_indices<L, R>();
+}
+template <class L, class R>
+  requires detail::LacksIndices<L, R>
+Refused operator>(const L&, const R&) {
+  return detail::refuse_without_indices<L, R>();
+}
+template <class L, class R>
+  requires detail::LacksIndices<L, R>
+Refused operator>=(const L&, const R&) {
+  return detail::refuse_without_indices<L, R>();
+}
+template <class L, class R>
+  requires detail::LacksIndices<L, R>
+Refused min(const L&, const R&) {
+  return detail::refuse_without_indices<L, R>();
+}
+template <class L, class R>
+  requires detail::LacksIndices<L, R>
+Refused max(const L&, const R&) {
+  return detail::refuse_without_indices<L, R>();
+}
+// For tensors of one type, these are preferred to Kokkos' functions of the same names, which
+// argument-dependent lookup finds as well.
+template <detail::TensorWithoutIndices T>
+Refused min(const T&, const T&) {
+  return detail::refuse_without_indices<T>();
+}
+template <detail::TensorWithoutIndices T>
+Refused max(const T&, const T&) {
+  return detail::refuse_without_indices<T>();
+}
+template <detail::TensorWithoutIndices T>
+Refused abs(const T&) {
+  return detail::refuse_without_indices<T>();
 }
 
 }  // namespace sporos

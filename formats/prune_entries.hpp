@@ -12,6 +12,7 @@
 
 #include "../core/entries.hpp"
 #include "../core/error.hpp"
+#include "chunks.hpp"
 #include "prune.hpp"
 
 namespace sporos {
@@ -42,7 +43,7 @@ inline void check_windows(const Windows& windows) {
 /// L, and in memory proportional to the number of entries.
 ///
 /// @param entries  the entries of a matrix, each coordinate at most once
-/// @throws RangeError if the windows make no sense
+/// @throws RangeError if the windows make no sense; MemoryError
 /// Cost: sorts the entries' numbers.
 template <TensorValue Value>
 Entries<Value, 2> prune(const Entries<Value, 2>& entries, const Windows& windows, PruneOptions options = {}) {
@@ -53,9 +54,10 @@ Entries<Value, 2> prune(const Entries<Value, 2>& entries, const Windows& windows
   const auto window_of = [&](std::size_t q) {
     return std::pair(inside(q) / windows.window, across(q) / windows.unit);
   };
-  std::vector<std::size_t> order(count);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+  const detail::ScratchArray<std::size_t> numbers(entries.size());
+  std::size_t* const order = numbers.data();
+  std::iota(order, order + count, std::size_t{0});
+  std::sort(order, order + count, [&](std::size_t a, std::size_t b) {
     return std::tuple(window_of(a), inside(a), a) < std::tuple(window_of(b), inside(b), b);
   });
 
@@ -63,7 +65,9 @@ Entries<Value, 2> prune(const Entries<Value, 2>& entries, const Windows& windows
     std::size_t begin, end;  // in `order`
     double weight;
   };
-  std::vector<char> is_kept(count, 0);
+  const detail::ScratchArray<char> flags(entries.size());
+  char* const is_kept = flags.data();
+  std::fill_n(is_kept, count, char{0});
   std::vector<Unit> units;  // units of one window
   for (std::size_t at = 0; at < count;) {
     units.clear();
@@ -87,7 +91,7 @@ Entries<Value, 2> prune(const Entries<Value, 2>& entries, const Windows& windows
   }
 
   const double scale = detail::scale_of(options, windows.kept, windows.window);
-  Entries<Value, 2> out(entries.extents, std::count(is_kept.begin(), is_kept.end(), 1));
+  Entries<Value, 2> out(entries.extents, std::count(is_kept, is_kept + count, 1));
   std::int64_t to = 0;
   for (std::size_t q = 0; q < count; ++q)
     if (is_kept[q])

@@ -21,6 +21,7 @@
 #include "file_source.hpp"
 #include "hdf5_file.hpp"
 #include "matrix_market_read.hpp"
+#include "memory_errors.hpp"
 #include "read_options.hpp"
 
 namespace sporos {
@@ -454,7 +455,8 @@ Entries<Value, Order> read_binsparse_entries(io::FileSource& source,
 template <TensorValue Value, int Order>
   requires(Order >= 1)
 Entries<Value, Order> read_binsparse_entries(const std::string& path, const ReadOptions& options = {}) {
-  return read_binsparse_entries<Value, Order>(*io::file_at(path), options);
+  return io::read_in_memory(
+      path, [&] { return read_binsparse_entries<Value, Order>(*io::file_at(path), options); });
 }
 
 }  // namespace sporos

@@ -20,6 +20,7 @@
 #include "binsparse_read.hpp"
 #include "hdf5_file.hpp"
 #include "matrix_market_write.hpp"
+#include "memory_errors.hpp"
 #include "output_file.hpp"
 
 namespace sporos {
@@ -270,7 +271,8 @@ template <TensorValue Value, int Order>
 void write_binsparse(const std::string& path, [[maybe_unused]] const Entries<Value, Order>& entries,
                      [[maybe_unused]] const BinsparseWriteOptions& options = {}) {
 #ifdef SPOROS_HAVE_HDF5
-  io::BinsparseWriter<Value, Order>(path, entries, options).write();
+  io::write_in_memory(path, entries,
+                      [&] { io::BinsparseWriter<Value, Order>(path, entries, options).write(); });
 #else
   io::refuse_hdf5(path);
 #endif

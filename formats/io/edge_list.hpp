@@ -19,6 +19,7 @@
 #include "../../core/entries.hpp"
 #include "block_worker.hpp"
 #include "entry_store.hpp"
+#include "memory_errors.hpp"
 #include "number.hpp"
 #include "read_options.hpp"
 #include "text_source.hpp"
@@ -260,8 +261,10 @@ Entries<Value, 2> read_edge_list_entries(io::TextSource& source, const ReadOptio
 template <TensorValue Value>
 Entries<Value, 2> read_edge_list_entries(const std::string& path, const ReadOptions& options = {}) {
   expect_kokkos();
-  io::TextSource source(path, io::text_options(options));
-  return read_edge_list_entries<Value>(source, options);
+  return io::read_in_memory(path, [&] {
+    io::TextSource source(path, io::text_options(options));
+    return read_edge_list_entries<Value>(source, options);
+  });
 }
 
 }  // namespace sporos

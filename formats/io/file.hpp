@@ -18,6 +18,7 @@
 #include "file_source.hpp"
 #include "frostt.hpp"
 #include "matrix_market.hpp"
+#include "memory_errors.hpp"
 #include "npy.hpp"
 #include "npz_read.hpp"
 #include "npz_write.hpp"
@@ -196,24 +197,27 @@ template <TensorValue Value, int Order>
   requires(Order >= 1)
 Entries<Value, Order> read_entries(io::FileSource& file, const ReadOptions& options = {}) {
   expect_kokkos();
-  const FileKind kind = io::kind_of(file, options);
-  if (kind == FileKind::npz) return read_npz_entries<Value, Order>(file.open_at_random(), file.name());
-  if (kind == FileKind::binsparse) return read_binsparse_entries<Value, Order>(file, options);
-  if (kind == FileKind::npy) {
-    io::PlainOrGzipStream stream(file.open(), file.name());
-    return read_npy_entries<Value, Order>(stream, file.name());
-  }
-  // The text of a .smtx file is cut into blocks differently.
-  io::TextSource source(file.open(), file.name(),
-                        kind == FileKind::smtx ? io::smtx_text_options(options) : io::text_options(options));
-  if (kind == FileKind::tns) return read_tns_entries<Value, Order>(source, options);
-  if constexpr (Order == 2) {
-    if (kind == FileKind::smtx) return read_smtx_entries<Value>(source, options);
-    if (kind == FileKind::edges) return read_edge_list_entries<Value>(source, options);
-    return read_matrix_market_entries<Value>(source, options);
-  } else {
-    io::refuse_order(file.name(), text("a matrix (", to_string(kind), ")"), 2, Order);
-  }
+  return io::read_in_memory(file.name(), [&]() -> Entries<Value, Order> {
+    const FileKind kind = io::kind_of(file, options);
+    if (kind == FileKind::npz) return read_npz_entries<Value, Order>(file.open_at_random(), file.name());
+    if (kind == FileKind::binsparse) return read_binsparse_entries<Value, Order>(file, options);
+    if (kind == FileKind::npy) {
+      io::PlainOrGzipStream stream(file.open(), file.name());
+      return read_npy_entries<Value, Order>(stream, file.name());
+    }
+    // The text of a .smtx file is cut into blocks differently.
+    io::TextSource source(
+        file.open(), file.name(),
+        kind == FileKind::smtx ? io::smtx_text_options(options) : io::text_options(options));
+    if (kind == FileKind::tns) return read_tns_entries<Value, Order>(source, options);
+    if constexpr (Order == 2) {
+      if (kind == FileKind::smtx) return read_smtx_entries<Value>(source, options);
+      if (kind == FileKind::edges) return read_edge_list_entries<Value>(source, options);
+      return read_matrix_market_entries<Value>(source, options);
+    } else {
+      io::refuse_order(file.name(), text("a matrix (", to_string(kind), ")"), 2, Order);
+    }
+  });
 }
 
 /// The entries of the file at a path.

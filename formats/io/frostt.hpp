@@ -19,6 +19,7 @@
 #include "../../core/entries.hpp"
 #include "block_worker.hpp"
 #include "entry_store.hpp"
+#include "memory_errors.hpp"
 #include "number.hpp"
 #include "read_options.hpp"
 #include "text_sink.hpp"
@@ -317,8 +318,10 @@ template <TensorValue Value, int Order>
 Entries<Value, Order> read_tns_entries(const std::string& path, const ReadOptions& options = {},
                                        const std::optional<Extents<Order>>& extents = std::nullopt) {
   expect_kokkos();
-  io::TextSource source(path, io::text_options(options));
-  return read_tns_entries<Value, Order>(source, options, extents);
+  return io::read_in_memory(path, [&] {
+    io::TextSource source(path, io::text_options(options));
+    return read_tns_entries<Value, Order>(source, options, extents);
+  });
 }
 
 /// How entries are written as a .tns file.
@@ -338,41 +341,43 @@ template <TensorValue Value, int Order>
   requires(Order >= 1)
 void write_tns(const std::string& path, const Entries<Value, Order>& entries,
                const TnsWriteOptions& options = {}) {
-  constexpr auto modes = static_cast<std::size_t>(Order);
-  std::array<const std::int64_t*, modes> coordinates{};
-  Extents<Order> largest{};
-  for (std::size_t mode = 0; mode < modes; ++mode) {
-    coordinates[mode] = entries.coordinates[mode].data();
-    for (std::int64_t q = 0; q < entries.size(); ++q)
-      largest[mode] = std::max(largest[mode], coordinates[mode][q] + 1);
-  }
-  std::string head;
-  for (std::string_view rest = options.comment; !rest.empty();) {
-    const auto length = std::min(rest.find('\n'), rest.size());
-    head += text("# ", rest.substr(0, length), '\n');
-    rest.remove_prefix(std::min(length + 1, rest.size()));
-  }
-  // If the caller's comment happens to look like extents, the true extents must override it. The entries of a
-  // vector could be mistaken for the coordinates of a matrix.
-  if (largest != entries.extents || entries.size() == 0 || !head.empty() || Order == 1) {
-    head += "# extents";
-    for (const std::int64_t extent : entries.extents) head += text(' ', extent);
-    head += '\n';
-  }
-  const Value* const values = entries.values.data();
-  io::TextSink sink(path, options.gzip_level);
-  if (!head.empty()) sink.put(head);
-  io::put_lines(sink, entries.size(), (modes + 2) * io::scalar_width, options.threads,
-                [&](std::int64_t q, char* p) {
-                  for (std::size_t mode = 0; mode < modes; ++mode) {
-                    p = io::format_scalar(p, coordinates[mode][q] + 1);
-                    *p++ = ' ';
-                  }
-                  p = io::format_value(p, values[q]);
-                  *p++ = '\n';
-                  return p;
-                });
-  sink.commit();
+  io::write_in_memory(path, entries, [&] {
+    constexpr auto modes = static_cast<std::size_t>(Order);
+    std::array<const std::int64_t*, modes> coordinates{};
+    Extents<Order> largest{};
+    for (std::size_t mode = 0; mode < modes; ++mode) {
+      coordinates[mode] = entries.coordinates[mode].data();
+      for (std::int64_t q = 0; q < entries.size(); ++q)
+        largest[mode] = std::max(largest[mode], coordinates[mode][q] + 1);
+    }
+    std::string head;
+    for (std::string_view rest = options.comment; !rest.empty();) {
+      const auto length = std::min(rest.find('\n'), rest.size());
+      head += text("# ", rest.substr(0, length), '\n');
+      rest.remove_prefix(std::min(length + 1, rest.size()));
+    }
+    // If the caller's comment happens to look like extents, the true extents must override it. The entries of
+    // a vector could be mistaken for the coordinates of a matrix.
+    if (largest != entries.extents || entries.size() == 0 || !head.empty() || Order == 1) {
+      head += "# extents";
+      for (const std::int64_t extent : entries.extents) head += text(' ', extent);
+      head += '\n';
+    }
+    const Value* const values = entries.values.data();
+    io::TextSink sink(path, options.gzip_level);
+    if (!head.empty()) sink.put(head);
+    io::put_lines(sink, entries.size(), (modes + 2) * io::scalar_width, options.threads,
+                  [&](std::int64_t q, char* p) {
+                    for (std::size_t mode = 0; mode < modes; ++mode) {
+                      p = io::format_scalar(p, coordinates[mode][q] + 1);
+                      *p++ = ' ';
+                    }
+                    p = io::format_value(p, values[q]);
+                    *p++ = '\n';
+                    return p;
+                  });
+    sink.commit();
+  });
 }
 
 }  // namespace sporos

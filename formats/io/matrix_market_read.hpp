@@ -18,6 +18,7 @@
 #include "entry_store.hpp"
 #include "matrix_market_header.hpp"
 #include "matrix_market_triangles.hpp"
+#include "memory_errors.hpp"
 #include "number.hpp"
 #include "read_options.hpp"
 #include "text_source.hpp"
@@ -458,8 +459,10 @@ Entries<Value, 2> read_matrix_market_entries(io::TextSource& source, const ReadO
 template <TensorValue Value>
 Entries<Value, 2> read_matrix_market_entries(const std::string& path, const ReadOptions& options = {}) {
   expect_kokkos();
-  io::TextSource source(path, io::text_options(options));
-  return read_matrix_market_entries<Value>(source, options);
+  return io::read_in_memory(path, [&] {
+    io::TextSource source(path, io::text_options(options));
+    return read_matrix_market_entries<Value>(source, options);
+  });
 }
 
 }  // namespace sporos

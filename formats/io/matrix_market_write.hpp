@@ -14,6 +14,7 @@
 #include "../../core/entries.hpp"
 #include "matrix_market_header.hpp"
 #include "matrix_market_read.hpp"
+#include "memory_errors.hpp"
 #include "number.hpp"
 #include "text_sink.hpp"
 
@@ -216,58 +217,60 @@ std::vector<Value> array_values(const Entries<Value, 2>& entries, const MatrixMa
 template <TensorValue Value>
 void write_matrix_market(const std::string& path, const Entries<Value, 2>& entries,
                          const MatrixMarketWriteOptions& options = {}) {
-  MatrixMarketHeader header;
-  header.layout = options.layout;
-  header.symmetry = options.symmetry;
-  header.field = options.field ? *options.field : io::natural_field(entries, options.layout);
-  header.rows = entries.extents[0];
-  header.columns = entries.extents[1];
-  header.stored = entries.size();
-  io::expect_field(entries, header.field, path);
-  const bool general = header.symmetry == MatrixMarketSymmetry::general;
-  std::vector<std::int64_t> triangle;
-  if (!general) {
-    triangle = io::stored_triangle(entries, header.symmetry, options.expanded_symmetry, path);
-    header.stored = static_cast<std::int64_t>(triangle.size());
-  }
-  if (const std::string reason = io::unlawful_banner(header); !reason.empty())
-    throw FormatError(path + ": " + reason);
-  if (header.layout == MatrixMarketLayout::array && !io::count_array(header, header.stored))
-    throw FormatError(text(path, ": an array of ", to_string(entries.extents),
-                           " has more values than 64 bits count: write it as 'coordinate'"));
-  const std::string head = io::matrix_market_head(header, options.comment);
+  io::write_in_memory(path, entries, [&] {
+    MatrixMarketHeader header;
+    header.layout = options.layout;
+    header.symmetry = options.symmetry;
+    header.field = options.field ? *options.field : io::natural_field(entries, options.layout);
+    header.rows = entries.extents[0];
+    header.columns = entries.extents[1];
+    header.stored = entries.size();
+    io::expect_field(entries, header.field, path);
+    const bool general = header.symmetry == MatrixMarketSymmetry::general;
+    std::vector<std::int64_t> triangle;
+    if (!general) {
+      triangle = io::stored_triangle(entries, header.symmetry, options.expanded_symmetry, path);
+      header.stored = static_cast<std::int64_t>(triangle.size());
+    }
+    if (const std::string reason = io::unlawful_banner(header); !reason.empty())
+      throw FormatError(path + ": " + reason);
+    if (header.layout == MatrixMarketLayout::array && !io::count_array(header, header.stored))
+      throw FormatError(text(path, ": an array of ", to_string(entries.extents),
+                             " has more values than 64 bits count: write it as 'coordinate'"));
+    const std::string head = io::matrix_market_head(header, options.comment);
 
-  if (header.layout == MatrixMarketLayout::array) {
-    const std::vector<Value> values = io::array_values(entries, header, triangle, path);
+    if (header.layout == MatrixMarketLayout::array) {
+      const std::vector<Value> values = io::array_values(entries, header, triangle, path);
+      io::TextSink sink(path, options.gzip_level);
+      sink.put(head);
+      io::put_lines(sink, header.stored, 2 * io::scalar_width, options.threads, [&](std::int64_t q, char* p) {
+        p = io::format_as(p, static_cast<Value>(values[static_cast<std::size_t>(q)]), header.field);
+        *p++ = '\n';
+        return p;
+      });
+      return sink.commit();
+    }
+
+    const std::int64_t* const rows = entries.coordinates[0].data();
+    const std::int64_t* const columns = entries.coordinates[1].data();
+    const Value* const values = entries.values.data();
+    const bool with_values = header.field != io::Field::pattern;
     io::TextSink sink(path, options.gzip_level);
     sink.put(head);
-    io::put_lines(sink, header.stored, 2 * io::scalar_width, options.threads, [&](std::int64_t q, char* p) {
-      p = io::format_as(p, static_cast<Value>(values[static_cast<std::size_t>(q)]), header.field);
+    io::put_lines(sink, header.stored, 4 * io::scalar_width, options.threads, [&](std::int64_t k, char* p) {
+      const std::int64_t q = general ? k : triangle[static_cast<std::size_t>(k)];
+      p = io::format_scalar(p, rows[q] + 1);
+      *p++ = ' ';
+      p = io::format_scalar(p, columns[q] + 1);
+      if (with_values) {
+        *p++ = ' ';
+        p = io::format_as(p, values[q], header.field);
+      }
       *p++ = '\n';
       return p;
     });
-    return sink.commit();
-  }
-
-  const std::int64_t* const rows = entries.coordinates[0].data();
-  const std::int64_t* const columns = entries.coordinates[1].data();
-  const Value* const values = entries.values.data();
-  const bool with_values = header.field != io::Field::pattern;
-  io::TextSink sink(path, options.gzip_level);
-  sink.put(head);
-  io::put_lines(sink, header.stored, 4 * io::scalar_width, options.threads, [&](std::int64_t k, char* p) {
-    const std::int64_t q = general ? k : triangle[static_cast<std::size_t>(k)];
-    p = io::format_scalar(p, rows[q] + 1);
-    *p++ = ' ';
-    p = io::format_scalar(p, columns[q] + 1);
-    if (with_values) {
-      *p++ = ' ';
-      p = io::format_as(p, values[q], header.field);
-    }
-    *p++ = '\n';
-    return p;
+    sink.commit();
   });
-  sink.commit();
 }
 
 }  // namespace sporos

@@ -17,6 +17,7 @@
 #include "byte_stream.hpp"
 #include "entry_store.hpp"
 #include "matrix_market_header.hpp"
+#include "memory_errors.hpp"
 #include "npy_header.hpp"
 #include "read_options.hpp"
 #include "text_sink.hpp"
@@ -193,8 +194,10 @@ template <TensorValue Value, int Order>
   requires(Order >= 1)
 Entries<Value, Order> read_npy_entries(const std::string& path) {
   expect_kokkos();
-  io::PlainOrGzipStream stream(std::make_unique<io::FileStream>(path), path);
-  return read_npy_entries<Value, Order>(stream, path);
+  return io::read_in_memory(path, [&] {
+    io::PlainOrGzipStream stream(std::make_unique<io::FileStream>(path), path);
+    return read_npy_entries<Value, Order>(stream, path);
+  });
 }
 
 /// Writes `entries` as a dense array in C order, a NumPy .npy file of version 1, compressed if `path` ends in
@@ -206,39 +209,41 @@ Entries<Value, Order> read_npy_entries(const std::string& path) {
 template <TensorValue Value, int Order>
   requires(Order >= 1)
 void write_npy(const std::string& path, const Entries<Value, Order>& entries) {
-  const std::string type = io::npy_type<Value>();
-  std::int64_t count = 1;
-  for (const std::int64_t extent : entries.extents)
-    if (__builtin_mul_overflow(count, extent, &count))
-      throw FormatError(text(path, ": an array of ", to_string(entries.extents),
-                             " has more elements than 64 bits count: write it as .npz"));
-  const HostArray<Value> array = make_array<Value>("sporos::npy", count);
-  Kokkos::deep_copy(array, Value(0));
-  std::vector<bool> taken(static_cast<std::size_t>(count));
-  for (std::int64_t q = 0; q < entries.size(); ++q) {
-    std::int64_t at = 0;
-    for (std::size_t mode = 0; mode < entries.coordinates.size(); ++mode)
-      at = at * entries.extents[mode] + entries.coordinates[mode](static_cast<std::size_t>(q));
-    if (taken[static_cast<std::size_t>(at)])
-      throw FormatError(text(path, ": two entries have the coordinates of entry ", q,
-                             ", but an array has one element there: assemble the entries first"));
-    taken[static_cast<std::size_t>(at)] = true;
-    array(static_cast<std::size_t>(at)) = entries.values(static_cast<std::size_t>(q));
-  }
-  io::TextSink sink(path, 6);
-  sink.put(io::npy_head(type, {entries.extents.begin(), entries.extents.end()}));
-  const std::string_view bytes(reinterpret_cast<const char*>(array.data()),
-                               static_cast<std::size_t>(count) * sizeof(Value));
-  constexpr std::size_t piece = std::size_t{1} << 20;
-  io::put_pieces(sink, static_cast<std::int64_t>((bytes.size() + piece - 1) / piece), 0,
-                 [&](std::int64_t number, io::TextBuffer& out) {
-                   const std::string_view part =
-                       bytes.substr(static_cast<std::size_t>(number) * piece, piece);
-                   char* const at = out.room(part.size());
-                   std::memcpy(at, part.data(), part.size());
-                   out.end(at + part.size());
-                 });
-  sink.commit();
+  io::write_in_memory(path, entries, [&] {
+    const std::string type = io::npy_type<Value>();
+    std::int64_t count = 1;
+    for (const std::int64_t extent : entries.extents)
+      if (__builtin_mul_overflow(count, extent, &count))
+        throw FormatError(text(path, ": an array of ", to_string(entries.extents),
+                               " has more elements than 64 bits count: write it as .npz"));
+    const HostArray<Value> array = make_array<Value>("sporos::npy", count);
+    Kokkos::deep_copy(array, Value(0));
+    std::vector<bool> taken(static_cast<std::size_t>(count));
+    for (std::int64_t q = 0; q < entries.size(); ++q) {
+      std::int64_t at = 0;
+      for (std::size_t mode = 0; mode < entries.coordinates.size(); ++mode)
+        at = at * entries.extents[mode] + entries.coordinates[mode](static_cast<std::size_t>(q));
+      if (taken[static_cast<std::size_t>(at)])
+        throw FormatError(text(path, ": two entries have the coordinates of entry ", q,
+                               ", but an array has one element there: assemble the entries first"));
+      taken[static_cast<std::size_t>(at)] = true;
+      array(static_cast<std::size_t>(at)) = entries.values(static_cast<std::size_t>(q));
+    }
+    io::TextSink sink(path, 6);
+    sink.put(io::npy_head(type, {entries.extents.begin(), entries.extents.end()}));
+    const std::string_view bytes(reinterpret_cast<const char*>(array.data()),
+                                 static_cast<std::size_t>(count) * sizeof(Value));
+    constexpr std::size_t piece = std::size_t{1} << 20;
+    io::put_pieces(sink, static_cast<std::int64_t>((bytes.size() + piece - 1) / piece), 0,
+                   [&](std::int64_t number, io::TextBuffer& out) {
+                     const std::string_view part =
+                         bytes.substr(static_cast<std::size_t>(number) * piece, piece);
+                     char* const at = out.room(part.size());
+                     std::memcpy(at, part.data(), part.size());
+                     out.end(at + part.size());
+                   });
+    sink.commit();
+  });
 }
 
 }  // namespace sporos

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "../../core/entries.hpp"
+#include "memory_errors.hpp"
 #include "npy.hpp"
 #include "random_bytes.hpp"
 #include "read_options.hpp"
@@ -350,7 +351,8 @@ Entries<Value, Order> read_npz_entries(std::unique_ptr<io::RandomBytes> bytes, c
 template <TensorValue Value, int Order>
   requires(Order >= 1)
 Entries<Value, Order> read_npz_entries(const std::string& path) {
-  return read_npz_entries<Value, Order>(std::make_unique<io::FileBytes>(path), path);
+  return io::read_in_memory(
+      path, [&] { return read_npz_entries<Value, Order>(std::make_unique<io::FileBytes>(path), path); });
 }
 
 }  // namespace sporos

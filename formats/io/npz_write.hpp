@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "../../core/entries.hpp"
+#include "memory_errors.hpp"
 #include "npy_header.hpp"
 #include "zip_write.hpp"
 
@@ -208,7 +209,7 @@ template <TensorValue Value, int Order>
   requires(Order >= 1)
 void write_npz(const std::string& path, const Entries<Value, Order>& entries,
                const NpzWriteOptions& options = {}) {
-  io::NpzWriter<Value, Order>(path, entries, options).write();
+  io::write_in_memory(path, entries, [&] { io::NpzWriter<Value, Order>(path, entries, options).write(); });
 }
 
 }  // namespace sporos

@@ -23,6 +23,7 @@
 #include "../value_cast.hpp"
 #include "block_worker.hpp"
 #include "entry_store.hpp"
+#include "memory_errors.hpp"
 #include "number.hpp"
 #include "read_options.hpp"
 #include "text_sink.hpp"
@@ -237,8 +238,10 @@ Entries<Value, 2> read_smtx_entries(io::TextSource& source, const ReadOptions& o
 template <TensorValue Value>
 Entries<Value, 2> read_smtx_entries(const std::string& path, const ReadOptions& options = {}) {
   expect_kokkos();
-  io::TextSource source(path, io::smtx_text_options(options));
-  return read_smtx_entries<Value>(source, options);
+  return io::read_in_memory(path, [&] {
+    io::TextSource source(path, io::smtx_text_options(options));
+    return read_smtx_entries<Value>(source, options);
+  });
 }
 
 /// How entries are written as a .smtx file.
@@ -257,35 +260,38 @@ struct SmtxWriteOptions {
 template <TensorValue Value>
 void write_smtx(const std::string& path, const Entries<Value, 2>& entries,
                 const SmtxWriteOptions& options = {}) {
-  const std::int64_t* const rows = entries.coordinates[0].data();
-  const std::int64_t* const columns = entries.coordinates[1].data();
-  if (!options.drop_values)
+  io::write_in_memory(path, entries, [&] {
+    const std::int64_t* const rows = entries.coordinates[0].data();
+    const std::int64_t* const columns = entries.coordinates[1].data();
+    if (!options.drop_values)
+      for (std::int64_t q = 0; q < entries.size(); ++q)
+        if (!(entries.values(static_cast<std::size_t>(q)) == Value(1)))
+          throw FormatError(
+              text(path, ": the value at (", rows[q], ", ", columns[q], ") is ",
+                   value_text(entries.values(static_cast<std::size_t>(q))),
+                   ", and a .smtx file holds a pattern alone: write a .mtx or .tns file, or set "
+                   "SmtxWriteOptions::drop_values"));
+    std::vector<std::int64_t> offsets(static_cast<std::size_t>(entries.extents[0]) + 1);
+    for (std::int64_t q = 0; q < entries.size(); ++q) ++offsets[static_cast<std::size_t>(rows[q]) + 1];
+    for (std::size_t row = 1; row < offsets.size(); ++row) offsets[row] += offsets[row - 1];
+    std::vector<std::int64_t> sorted(static_cast<std::size_t>(entries.size()));
+    std::vector<std::int64_t> next(offsets.begin(), offsets.end());
     for (std::int64_t q = 0; q < entries.size(); ++q)
-      if (!(entries.values(static_cast<std::size_t>(q)) == Value(1)))
-        throw FormatError(text(path, ": the value at (", rows[q], ", ", columns[q], ") is ",
-                               value_text(entries.values(static_cast<std::size_t>(q))),
-                               ", and a .smtx file holds a pattern alone: write a .mtx or .tns file, or set "
-                               "SmtxWriteOptions::drop_values"));
-  std::vector<std::int64_t> offsets(static_cast<std::size_t>(entries.extents[0]) + 1);
-  for (std::int64_t q = 0; q < entries.size(); ++q) ++offsets[static_cast<std::size_t>(rows[q]) + 1];
-  for (std::size_t row = 1; row < offsets.size(); ++row) offsets[row] += offsets[row - 1];
-  std::vector<std::int64_t> sorted(static_cast<std::size_t>(entries.size()));
-  std::vector<std::int64_t> next(offsets.begin(), offsets.end());
-  for (std::int64_t q = 0; q < entries.size(); ++q)
-    sorted[static_cast<std::size_t>(next[static_cast<std::size_t>(rows[q])]++)] = columns[q];
+      sorted[static_cast<std::size_t>(next[static_cast<std::size_t>(rows[q])]++)] = columns[q];
 
-  io::TextSink sink(path, options.gzip_level);
-  sink.put(text(entries.extents[0], ", ", entries.extents[1], ", ", entries.size(), '\n'));
-  for (const std::vector<std::int64_t>* line : {&offsets, &sorted}) {
-    const auto count = static_cast<std::int64_t>(line->size());
-    io::put_lines(sink, count, io::scalar_width, options.threads, [&](std::int64_t q, char* p) {
-      p = io::format_scalar(p, (*line)[static_cast<std::size_t>(q)]);
-      *p++ = q + 1 < count ? ' ' : '\n';
-      return p;
-    });
-    if (count == 0) sink.put("\n");
-  }
-  sink.commit();
+    io::TextSink sink(path, options.gzip_level);
+    sink.put(text(entries.extents[0], ", ", entries.extents[1], ", ", entries.size(), '\n'));
+    for (const std::vector<std::int64_t>* line : {&offsets, &sorted}) {
+      const auto count = static_cast<std::int64_t>(line->size());
+      io::put_lines(sink, count, io::scalar_width, options.threads, [&](std::int64_t q, char* p) {
+        p = io::format_scalar(p, (*line)[static_cast<std::size_t>(q)]);
+        *p++ = q + 1 < count ? ' ' : '\n';
+        return p;
+      });
+      if (count == 0) sink.put("\n");
+    }
+    sink.commit();
+  });
 }
 
 }  // namespace sporos

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file condition_on_repeated_entries.fail.cpp
 /// What is selected by a comparison of rows that may repeat their columns in any order.
-// expect: a function, a comparison, a mask or a division of integers takes an operand of which a level is
-// neither ordered nor unique: the entries of a coordinate stand apart, and it would be applied to each, not
-// to their sum. Convert the operand, which adds them up: convert<CSR<>>\(operand\) alone
+// expect: a function, a comparison, a mask or a division of integers takes an operand of which a level is neither ordered nor unique: the entries of a coordinate stand apart, and it would be applied to each, not to their sum. Convert the operand, which adds them up: convert<CSR<>>\(operand\)
+// alone
 #include <sporos/compute.hpp>
 
 using namespace sporos;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file function_of_repeated_entries.fail.cpp
 /// The square of each entry of a list that may store a coordinate several times, anywhere.
-// expect: a function, a comparison, a mask or a division of integers takes an operand of which a level is
-// neither ordered nor unique: the entries of a coordinate stand apart, and it would be applied to each, not
-// to their sum. Convert the operand, which adds them up: convert<CSR<>>\(operand\) alone
+// expect: a function, a comparison, a mask or a division of integers takes an operand of which a level is neither ordered nor unique: the entries of a coordinate stand apart, and it would be applied to each, not to their sum. Convert the operand, which adds them up: convert<CSR<>>\(operand\)
+// alone
 #include <sporos/compute.hpp>
 
 using namespace sporos;

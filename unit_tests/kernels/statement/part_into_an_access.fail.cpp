@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file part_into_an_access.fail.cpp
 /// Rows of a tensor without index variables assigned to a tensor with them.
-// expect: the right side needs its index variables as well, which say how the modes meet: A\(i, j\) = B\(i,
-// j\) alone
+// expect: the right side needs its index variables as well, which say how the modes meet: A\(i, j\) = B\(i, j\)
+// alone
 #include <sporos/compute.hpp>
 
 using namespace sporos;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file plan_of_an_assignment.fail.cpp
 /// A plan of an assignment, which runs before there is a plan.
-// expect: an assignment runs at once, before its plan, estimate or explanation is made: write it as a
-// statement alone
+// expect: an assignment runs at once, before its plan, estimate or explanation is made: write it as a statement
+// alone
 #include <sporos/compute.hpp>
 
 using namespace sporos;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file root_of_repeated_rows.fail.cpp
 /// The root of the sum of a row whose entries stand apart.
-// expect: a function, a comparison, a mask or a division of integers takes an operand of which a level is
-// neither ordered nor unique: the entries of a coordinate stand apart, and it would be applied to each, not
-// to their sum. Convert the operand, which adds them up: convert<CSR<>>\(operand\) alone
+// expect: a function, a comparison, a mask or a division of integers takes an operand of which a level is neither ordered nor unique: the entries of a coordinate stand apart, and it would be applied to each, not to their sum. Convert the operand, which adds them up: convert<CSR<>>\(operand\)
+// alone
 #include <sporos/compute.hpp>
 
 using namespace sporos;

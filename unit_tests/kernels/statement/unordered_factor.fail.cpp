@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file unordered_factor.fail.cpp
 /// Rows in no order, times those of a matrix.
-// expect: two sparse operands meet at an index variable, but a level there is not ordered: convert it to an
-// ordered format alone
+// expect: two sparse operands meet at an index variable, but a level there is not ordered: convert it to an ordered format
+// alone
 #include <sporos/compute.hpp>
 
 using namespace sporos;

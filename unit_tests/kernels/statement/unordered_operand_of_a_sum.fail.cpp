@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file unordered_operand_of_a_sum.fail.cpp
 /// Rows in no order, added to a matrix.
-// expect: operands of a sum meet at an index variable, but a level there is not ordered: convert it to an
-// ordered format alone
+// expect: operands of a sum meet at an index variable, but a level there is not ordered: convert it to an ordered format
+// alone
 #include <sporos/compute.hpp>
 
 using namespace sporos;
