@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file without_indices.hpp
-/// Arithmetic, comparisons and functions of tensors without index variables, which does not say what to compute: compile-time errors
-/// that tell what to write.
+/// Arithmetic, comparisons and functions of tensors without index variables, which does not say what to
+/// compute: compile-time errors that tell what to write.
 #pragma once
 
 #include "expression.hpp"
