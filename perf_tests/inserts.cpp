@@ -231,29 +231,38 @@ std::shared_ptr<Gathering> gathered(const Components& all, const CoordinatePolic
   return out;
 }
 
-/// The steps with which computing the values takes as long as gathering them.
+/// Inserts values into an accumulation array that holds all of them, so that nothing is sorted.
+void insert_alone(const Components& all, CoordinatePolicy policy) {
+  policy.settings.capacity = static_cast<std::int64_t>(all.at.size()) + 1;
+  Gathering out(policy, extents);
+  auto& stages = out.stages<Keys>();
+  for (std::size_t n = 0; n < all.at.size(); ++n) stages.add(all.at[n], all.values[n]);
+}
+
+/// The steps with which computing and inserting the values takes as long as sorting and merging them.
 std::int64_t steps_of_half(const Components& all, const CoordinatePolicy& policy) {
-  const auto seconds = [&](std::int64_t steps) {
-    double least = std::numeric_limits<double>::infinity();
+  const auto least = [](const auto& work) {
+    double seconds = std::numeric_limits<double>::infinity();
     for (int round = 0; round < 5; ++round) {
       const auto begin = std::chrono::steady_clock::now();
-      gathered(all, policy, steps);
+      work();
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-      least = std::min(least, took.count());
+      seconds = std::min(seconds, took.count());
     }
-    return least;
+    return seconds;
   };
-  const double both = 2 * seconds(0);
+  const auto seconds = [&](std::int64_t steps) { return least([&] { gathered(all, policy, steps); }); };
+  const double sorting = seconds(0) - least([&] { insert_alone(all, policy); });
   std::int64_t too_few = 0, enough = 1;
-  while (seconds(enough) < both) too_few = enough, enough *= 2;
+  while (seconds(enough) < 2 * sorting) too_few = enough, enough *= 2;
   while (enough - too_few > 1) {
     const std::int64_t middle = (too_few + enough) / 2;
-    (seconds(middle) < both ? too_few : enough) = middle;
+    (seconds(middle) < 2 * sorting ? too_few : enough) = middle;
   }
   return enough;
 }
 
-/// Values that take as long to compute as to insert, sort and merge: what a second thread that sorts and
+/// Values that take as long to compute and insert as to sort and merge: what a second thread that sorts and
 /// merges, and a second all array, are worth there.
 /// @param slope  how accumulation arrays grow with the all array: little, so that there are several of them
 ///               and sorting one goes with filling the next, or as by default, so that there are few merges

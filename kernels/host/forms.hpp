@@ -6,7 +6,8 @@
 /// fast on some and slow on others. So all forms that can be compiled are compiled, and the first use
 /// measures them on a problem that takes well under a millisecond. Where a small problem would not be
 /// representative, the maker of the processor decides instead. The environment variable SPOROS_<KERNEL>_FORM
-/// names a form to use, for example to compare results of two machines bit by bit.
+/// (SPOROS_SPMV_PREFETCH for the distance of SpMV's prefetching) names a form to use, for example to compare
+/// results of two machines bit by bit.
 #pragma once
 
 #include <algorithm>

@@ -152,10 +152,12 @@ inline bool gathers_eight_fast() { return widest_spmv_form() == SpmvForm::gather
 /// The form for a matrix, unless SPOROS_SPMV_FORM names one. Small matrices get the scalar form: a program
 /// that has no others measures nothing.
 /// @param is_deterministic  whether all processes must choose the same form; then nothing is measured
+/// @throws RangeError if the environment names a form or a distance of prefetching that is not there
 template <class Matrix>
 [[gnu::noinline]] SpmvForm spmv_form_for(const Matrix& a, bool is_deterministic) {
   constexpr std::int64_t fewest_nonzeros = 1024, long_row = 12;
   static const auto* const named = form_from_environment("SPOROS_SPMV_FORM", spmv_forms);
+  static_cast<void>(spmv_prefetch());
   if (named) return named->form;
   if (a.nnz() < fewest_nonzeros) return SpmvForm::scalar;
   if (is_deterministic) return has_regular_rows(a) ? SpmvForm::scalar : widest_spmv_form();

@@ -25,12 +25,33 @@ namespace sporos::detail {
 /// that would cost short rows more than it gains.
 inline constexpr std::int64_t far_bytes = std::int64_t{16} << 20;
 
-/// How many nonzeros ahead of a row values and coordinates are prefetched. On Zen 5, 1024 instead of 512 let
-/// stencils of doubles be read at 0.92 of the speed of a triad instead of 0.80 to 0.85; more gains nothing,
-/// and an Intel Xeon takes the same time for any number from 512 to 8192. (Floats: 1024 anywhere; on Zen 5,
-/// twice as many cost 7 %.)
+/// How far ahead of a row values and coordinates are prefetched.
+enum class SpmvPrefetch {
+  near,  ///< 4 KiB of values
+  far    ///< 1024 nonzeros
+};
+inline constexpr std::array<NamedForm<SpmvPrefetch>, 2> spmv_prefetches{
+    {{SpmvPrefetch::near, "near", true}, {SpmvPrefetch::far, "far", true}}};
+
+/// The distance for this processor, unless SPOROS_SPMV_PREFETCH names one.
+/// @throws RangeError if it names none
+inline SpmvPrefetch spmv_prefetch() {
+  static const auto* const named = form_from_environment("SPOROS_SPMV_PREFETCH", spmv_prefetches);
+  return named ? named->form : prefetches_further() ? SpmvPrefetch::far : SpmvPrefetch::near;
+}
+
+/// How many nonzeros ahead that is. On Zen 5, 1024 instead of 512 let stencils of doubles be read at 0.92 of
+/// the speed of a triad instead of 0.80 to 0.85; more gains nothing, and an Intel Xeon takes the same time
+/// for any number from 512 to 8192. (Floats: 1024 anywhere; on Zen 5, twice as many cost 7 %.)
 template <class T>
-inline const std::int64_t nonzeros_ahead = prefetches_further() ? 1024 : 4096 / std::int64_t{sizeof(T)};
+inline const std::int64_t nonzeros_ahead = [] {
+  constexpr std::int64_t near = 4096 / std::int64_t{sizeof(T)}, far = 1024;
+  try {
+    return spmv_prefetch() == SpmvPrefetch::far ? far : near;
+  } catch (const RangeError&) {  // thrown again by the first product; this runs before main
+    return near;
+  }
+}();
 
 /// Prefetches what will be read `nonzeros_ahead` later than a row.
 template <class T, class Coordinate>

@@ -173,6 +173,38 @@ TEST(FormsOfSpmv, AreNamedByTheEnvironment) {
   EXPECT_EQ(detail::form_from_environment("SPOROS_TEST_FORM", detail::spmv_forms), nullptr);
 }
 
+/// In a process of its own, since distances are found out before main.
+void expect_prefetching(const char* name, std::int64_t of_doubles, std::int64_t of_floats) {
+  SCOPED_TRACE(name);
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  ::setenv("SPOROS_SPMV_PREFETCH", name, 1);
+  const auto is_right = [&] {
+    return detail::nonzeros_ahead<double> == of_doubles && detail::nonzeros_ahead<float> == of_floats;
+  };
+  EXPECT_EXIT(std::_Exit(is_right() ? 0 : 1), testing::ExitedWithCode(0), "");
+  ::unsetenv("SPOROS_SPMV_PREFETCH");
+}
+TEST(FormsOfSpmv, PrefetchAsFarAsTheEnvironmentSays) {
+  expect_prefetching("near", 512, 1024);
+  expect_prefetching("far", 1024, 1024);
+}
+TEST(FormsOfSpmv, PrefetchAtNoOtherDistance) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  ::setenv("SPOROS_SPMV_PREFETCH", "nearest", 1);
+  const auto refusal = [] {
+    const std::int64_t positions[] = {0, 0};
+    return message_of<RangeError>([&] {
+      detail::spmv_form_for(SparseRows<double, std::int64_t, std::int32_t>{1, 1, positions, nullptr, nullptr},
+                            false);
+    });
+  };
+  EXPECT_EXIT(
+      std::_Exit(
+          contains(refusal(), "SPOROS_SPMV_PREFETCH=nearest: this program has the forms near, far") ? 0 : 1),
+      testing::ExitedWithCode(0), "");
+  ::unsetenv("SPOROS_SPMV_PREFETCH");
+}
+
 TEST(FormsOfSpmv, AreChosenByTheRegularityOfRows) {
   const auto regular = [](const std::vector<std::int64_t>& lengths) {
     std::vector<std::int64_t> positions{0};
