@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file without_indices.hpp
-/// Arithmetic, comparisons and functions of tensors without index variables, which does not say what to
+/// Arithmetic, <, <=, >, >=, min, max and abs of tensors without index variables, which do not say what to
 /// compute: compile-time errors that tell what to write.
 #pragma once
 

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "../formats/io/file.hpp"
+#include "../formats/io/memory_errors.hpp"
 #include "agree.hpp"
 #include "assemble.hpp"
 #include "exchange.hpp"
@@ -142,7 +143,7 @@ void parse_lines(const Communicator& ranks, const std::string& path, std::int64_
     std::exception_ptr other;
     std::int64_t lines = 0;
     try {
-      lines = parse();
+      lines = io::reading(path, parse);
     } catch (const ParseError& error) {
       fault.emplace(error.line(), error.reason());
     } catch (...) {

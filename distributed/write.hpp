@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "../formats/io/file.hpp"
+#include "../formats/io/memory_errors.hpp"
 #include "../formats/io/read.hpp"
 #include "agree.hpp"
 #include "assemble.hpp"
@@ -161,7 +162,7 @@ void write(const std::string& path, const T& tensor) {
     }
     std::string lines;
     jointly(ranks, [&] {
-      lines = detail::lines_of(mine, has_values);
+      lines = io::writing(path, mine, [&] { return detail::lines_of(mine, has_values); });
       agree(ranks, "writing a file");
     });
     const std::int64_t before = std::ssize(head) + ranks.sum_before(std::ssize(lines));

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <numeric>
 #include <tuple>
-#include <vector>
+#include <utility>
 
 #include "../core/entries.hpp"
 #include "../core/error.hpp"
@@ -68,9 +68,18 @@ Entries<Value, 2> prune(const Entries<Value, 2>& entries, const Windows& windows
   const detail::ScratchArray<char> flags(entries.size());
   char* const is_kept = flags.data();
   std::fill_n(is_kept, count, char{0});
-  std::vector<Unit> units;  // units of one window
+  std::size_t most_units = 0;  // of one window
   for (std::size_t at = 0; at < count;) {
-    units.clear();
+    const auto window = window_of(order[at]);
+    std::size_t units = 0;
+    for (std::int64_t coordinate = -1; at < count && window_of(order[at]) == window; ++at)
+      units += std::exchange(coordinate, inside(order[at])) != inside(order[at]) ? 1 : 0;
+    most_units = std::max(most_units, units);
+  }
+  const detail::ScratchArray<Unit> of_window(static_cast<std::int64_t>(most_units));
+  Unit* const units = of_window.data();
+  for (std::size_t at = 0; at < count;) {
+    std::size_t found = 0;
     const auto window = window_of(order[at]);
     while (at < count && window_of(order[at]) == window) {
       const std::size_t begin = at;
@@ -79,15 +88,18 @@ Entries<Value, 2> prune(const Entries<Value, 2>& entries, const Windows& windows
       const double weight = detail::size_of_unit(options.by, [&](const auto& visit) {
         for (std::size_t of_unit = begin; of_unit < at; ++of_unit) visit(entries.values(order[of_unit]));
       });
-      units.push_back({begin, at, weight});
+      units[found++] = {begin, at, weight};
     }
-    if (static_cast<std::int64_t>(units.size()) > windows.kept) {
-      std::stable_sort(units.begin(), units.end(),
-                       [](const Unit& a, const Unit& b) { return a.weight > b.weight; });
-      units.resize(static_cast<std::size_t>(windows.kept));
+    if (static_cast<std::int64_t>(found) > windows.kept) {
+      // Among equal ones the first, without the memory of a stable sort.
+      std::sort(units, units + found, [](const Unit& a, const Unit& b) {
+        return a.weight > b.weight || (a.weight == b.weight && a.begin < b.begin);
+      });
+      found = static_cast<std::size_t>(windows.kept);
     }
-    for (const Unit& unit : units)
-      for (std::size_t of_unit = unit.begin; of_unit < unit.end; ++of_unit) is_kept[order[of_unit]] = 1;
+    for (std::size_t unit = 0; unit < found; ++unit)
+      for (std::size_t of_unit = units[unit].begin; of_unit < units[unit].end; ++of_unit)
+        is_kept[order[of_unit]] = 1;
   }
 
   const double scale = detail::scale_of(options, windows.kept, windows.window);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file short_memory.hpp
-/// What has tests run short of memory: a limit of the address space, and a process of their own for it.
-/// SPOROS_TEST_CAN_LIMIT_MEMORY is defined where that can be done.
+/// Lets tests run out of memory: a limit of the address space, a process of their own, and a run with more
+/// and more memory. SPOROS_TEST_CAN_LIMIT_MEMORY is defined where that can be done.
 #pragma once
 
 #include "sanitizers.hpp"
@@ -16,8 +16,13 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <fstream>
 #include <new>
+#include <optional>
+#include <sporos/core/error.hpp>
+#include <sporos/core/pool.hpp>
+#include <string>
 #include <utility>
 
 namespace sporos::test {
@@ -85,6 +90,36 @@ void in_new_process(const Body& body) {
         std::_Exit(report_failures() ? 1 : 0);
       },
       testing::ExitedWithCode(0), "");
+}
+
+/// Runs something with more and more memory, until there is enough, and expects that memory was short before.
+/// @param refused  takes what each MemoryError says
+template <class Run, class Refused>
+void run_with_more_and_more_memory(const Run& run, const Refused& refused) {
+  pool().release();
+  int refusals = 0;
+  for (std::int64_t more = 0; more <= std::int64_t{1} << 32; more = more == 0 ? 1 << 14 : 2 * more) {
+    std::optional<std::string> what;
+    {
+      const FullHeap heap;
+      const AddressSpaceLimit limit(more);
+      try {
+        run();
+      } catch (const MemoryError& error) {
+        what = error.what();
+      } catch (const std::exception& error) {
+        FAIL() << "with " << more << " bytes: " << error.what();
+      }
+    }
+    pool().release();
+    if (!what) {
+      EXPECT_GT(refusals, 0) << "memory was never short";
+      return;
+    }
+    refused(*what);
+    ++refusals;
+  }
+  FAIL() << "does not run in 4 GiB";
 }
 
 }  // namespace sporos::test

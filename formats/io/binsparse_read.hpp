@@ -451,12 +451,11 @@ Entries<Value, Order> read_binsparse_entries(io::FileSource& source,
 /// @throws ParseError for an incomplete file, a descriptor or arrays that break the specification or do not
 /// fit together, coordinates that are out of range, out of order or repeated, a fill value other than 0, and
 /// values that `Value` cannot hold; ShapeError for a tensor of another order; IoError if the file cannot be
-/// read, or this program was built without HDF5
+/// read, or this program was built without HDF5; MemoryError
 template <TensorValue Value, int Order>
   requires(Order >= 1)
 Entries<Value, Order> read_binsparse_entries(const std::string& path, const ReadOptions& options = {}) {
-  return io::read_in_memory(
-      path, [&] { return read_binsparse_entries<Value, Order>(*io::file_at(path), options); });
+  return io::reading(path, [&] { return read_binsparse_entries<Value, Order>(*io::file_at(path), options); });
 }
 
 }  // namespace sporos

@@ -271,8 +271,7 @@ template <TensorValue Value, int Order>
 void write_binsparse(const std::string& path, [[maybe_unused]] const Entries<Value, Order>& entries,
                      [[maybe_unused]] const BinsparseWriteOptions& options = {}) {
 #ifdef SPOROS_HAVE_HDF5
-  io::write_in_memory(path, entries,
-                      [&] { io::BinsparseWriter<Value, Order>(path, entries, options).write(); });
+  io::writing(path, entries, [&] { io::BinsparseWriter<Value, Order>(path, entries, options).write(); });
 #else
   io::refuse_hdf5(path);
 #endif

@@ -257,11 +257,12 @@ Entries<Value, 2> read_edge_list_entries(io::TextSource& source, const ReadOptio
 /// Edges keep their direction. Duplicates and zeros are kept. Cost: linear in the text, parallel over blocks.
 ///
 /// @throws ParseError naming file, line and column for malformed text, lines whose number of columns differs
-/// from the first line's, and values that `Value` cannot hold; IoError if the file cannot be read
+/// from the first line's, and values that `Value` cannot hold; IoError if the file cannot be read;
+/// MemoryError
 template <TensorValue Value>
 Entries<Value, 2> read_edge_list_entries(const std::string& path, const ReadOptions& options = {}) {
   expect_kokkos();
-  return io::read_in_memory(path, [&] {
+  return io::reading(path, [&] {
     io::TextSource source(path, io::text_options(options));
     return read_edge_list_entries<Value>(source, options);
   });

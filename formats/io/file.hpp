@@ -191,13 +191,13 @@ inline FileInfo inspect(const std::string& path, const ReadOptions& options = {}
 /// The entries of a file of any kind, which is detected from its content or its name: see
 /// read_matrix_market_entries, read_tns_entries, read_smtx_entries, read_edge_list_entries, read_npy_entries,
 /// read_npz_entries, read_binsparse_entries.
-/// @throws ParseError, IoError; ShapeError if the file holds a tensor of another order (inspect(file) finds
-/// the order beforehand)
+/// @throws ParseError, IoError, MemoryError; ShapeError if the file holds a tensor of another order
+/// (inspect(file) finds the order beforehand)
 template <TensorValue Value, int Order>
   requires(Order >= 1)
 Entries<Value, Order> read_entries(io::FileSource& file, const ReadOptions& options = {}) {
   expect_kokkos();
-  return io::read_in_memory(file.name(), [&]() -> Entries<Value, Order> {
+  return io::reading(file.name(), [&]() -> Entries<Value, Order> {
     const FileKind kind = io::kind_of(file, options);
     if (kind == FileKind::npz) return read_npz_entries<Value, Order>(file.open_at_random(), file.name());
     if (kind == FileKind::binsparse) return read_binsparse_entries<Value, Order>(file, options);
@@ -230,7 +230,7 @@ Entries<Value, Order> read_entries(const std::string& path, const ReadOptions& o
 /// Writes `entries` in the format indicated by the file's name: .mtx, .tns, .smtx or .npy, optionally with
 /// .gz, or .npz, .h5 (binsparse) or .hdf5.
 /// @throws FormatError for any other name, and for entries that such a file cannot hold; IoError if it cannot
-/// be written
+/// be written; MemoryError
 template <TensorValue Value, int Order>
   requires(Order >= 1)
 void write_entries(const std::string& path, const Entries<Value, Order>& entries) {

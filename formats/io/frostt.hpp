@@ -312,13 +312,14 @@ Entries<Value, Order> read_tns_entries(io::TextSource& source, const ReadOptions
 ///
 /// @tparam Order  number of modes; read_tns_order(path) finds it
 /// @throws ParseError naming file and line for malformed text, coordinates outside the extents and values
-/// that `Value` cannot hold; ShapeError for a tensor of another order; IoError if the file cannot be read
+/// that `Value` cannot hold; ShapeError for a tensor of another order; IoError if the file cannot be read;
+/// MemoryError
 template <TensorValue Value, int Order>
   requires(Order >= 1)
 Entries<Value, Order> read_tns_entries(const std::string& path, const ReadOptions& options = {},
                                        const std::optional<Extents<Order>>& extents = std::nullopt) {
   expect_kokkos();
-  return io::read_in_memory(path, [&] {
+  return io::reading(path, [&] {
     io::TextSource source(path, io::text_options(options));
     return read_tns_entries<Value, Order>(source, options, extents);
   });
@@ -336,12 +337,12 @@ struct TnsWriteOptions {
 /// largest coordinates, and always for a vector. The file appears when it is complete; until then, an old
 /// file with that name remains. Cost: linear, parallel over pieces.
 ///
-/// @throws IoError if the file cannot be written
+/// @throws IoError if the file cannot be written; MemoryError
 template <TensorValue Value, int Order>
   requires(Order >= 1)
 void write_tns(const std::string& path, const Entries<Value, Order>& entries,
                const TnsWriteOptions& options = {}) {
-  io::write_in_memory(path, entries, [&] {
+  io::writing(path, entries, [&] {
     constexpr auto modes = static_cast<std::size_t>(Order);
     std::array<const std::int64_t*, modes> coordinates{};
     Extents<Order> largest{};

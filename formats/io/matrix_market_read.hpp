@@ -455,11 +455,11 @@ Entries<Value, 2> read_matrix_market_entries(io::TextSource& source, const ReadO
 /// sides of the diagonal, they are sorted: 32 bytes more per entry for a while.
 ///
 /// @throws ParseError naming file and line for malformed text and values that `Value` cannot hold, and naming
-/// the lines of two entries that are mirror images; IoError if the file cannot be read
+/// the lines of two entries that are mirror images; IoError if the file cannot be read; MemoryError
 template <TensorValue Value>
 Entries<Value, 2> read_matrix_market_entries(const std::string& path, const ReadOptions& options = {}) {
   expect_kokkos();
-  return io::read_in_memory(path, [&] {
+  return io::reading(path, [&] {
     io::TextSource source(path, io::text_options(options));
     return read_matrix_market_entries<Value>(source, options);
   });

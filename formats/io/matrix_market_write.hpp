@@ -213,11 +213,11 @@ std::vector<Value> array_values(const Entries<Value, 2>& entries, const MatrixMa
 /// old file with that name remains. Cost: linear, parallel over pieces; checking a symmetry requires a sort.
 ///
 /// @throws FormatError if the values do not fit the field or the symmetry that `options` ask for; IoError if
-/// the file cannot be written
+/// the file cannot be written; MemoryError
 template <TensorValue Value>
 void write_matrix_market(const std::string& path, const Entries<Value, 2>& entries,
                          const MatrixMarketWriteOptions& options = {}) {
-  io::write_in_memory(path, entries, [&] {
+  io::writing(path, entries, [&] {
     MatrixMarketHeader header;
     header.layout = options.layout;
     header.symmetry = options.symmetry;

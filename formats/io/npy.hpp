@@ -189,12 +189,12 @@ Entries<Value, Order> read_npy_entries(io::ByteStream& stream, const std::string
 /// integers, real or complex numbers in either byte order, in C or Fortran order. Cost: linear in the array.
 ///
 /// @throws ParseError for malformed data and elements that `Value` cannot hold; ShapeError for an array of
-/// another order; IoError if the file cannot be read
+/// another order; IoError if the file cannot be read; MemoryError
 template <TensorValue Value, int Order>
   requires(Order >= 1)
 Entries<Value, Order> read_npy_entries(const std::string& path) {
   expect_kokkos();
-  return io::read_in_memory(path, [&] {
+  return io::reading(path, [&] {
     io::PlainOrGzipStream stream(std::make_unique<io::FileStream>(path), path);
     return read_npy_entries<Value, Order>(stream, path);
   });
@@ -209,7 +209,7 @@ Entries<Value, Order> read_npy_entries(const std::string& path) {
 template <TensorValue Value, int Order>
   requires(Order >= 1)
 void write_npy(const std::string& path, const Entries<Value, Order>& entries) {
-  io::write_in_memory(path, entries, [&] {
+  io::writing(path, entries, [&] {
     const std::string type = io::npy_type<Value>();
     std::int64_t count = 1;
     for (const std::int64_t extent : entries.extents)

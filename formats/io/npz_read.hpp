@@ -347,11 +347,11 @@ Entries<Value, Order> read_npz_entries(std::unique_ptr<io::RandomBytes> bytes, c
 ///
 /// @throws ParseError for a broken archive, arrays that do not fit together, coordinates outside the shape
 /// and values that `Value` cannot hold; ShapeError for a tensor of another order; IoError if the file cannot
-/// be read
+/// be read; MemoryError
 template <TensorValue Value, int Order>
   requires(Order >= 1)
 Entries<Value, Order> read_npz_entries(const std::string& path) {
-  return io::read_in_memory(
+  return io::reading(
       path, [&] { return read_npz_entries<Value, Order>(std::make_unique<io::FileBytes>(path), path); });
 }
 

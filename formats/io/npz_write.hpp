@@ -209,7 +209,7 @@ template <TensorValue Value, int Order>
   requires(Order >= 1)
 void write_npz(const std::string& path, const Entries<Value, Order>& entries,
                const NpzWriteOptions& options = {}) {
-  io::write_in_memory(path, entries, [&] { io::NpzWriter<Value, Order>(path, entries, options).write(); });
+  io::writing(path, entries, [&] { io::NpzWriter<Value, Order>(path, entries, options).write(); });
 }
 
 }  // namespace sporos

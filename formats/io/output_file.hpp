@@ -82,6 +82,7 @@ class OutputFile {
 
   /// Makes the file appear under its name. If that throws IoError, the file does not appear.
   void commit() {
+    const std::string folder_of_it = folder();  // nothing is allocated once the file has its name
     const bool in_place = temporary_.empty() && !unnamed_;
     if (!in_place && ::fsync(descriptor_) != 0 && errno != EINVAL && errno != ENOSYS)
       fail("written to the disk");
@@ -92,7 +93,7 @@ class OutputFile {
     temporary_.clear();
     // The new name survives a power failure only if its folder reaches the disk too, which not every file
     // system can ensure.
-    if (const int folder_descriptor = ::open(folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (const int folder_descriptor = ::open(folder_of_it.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         folder_descriptor >= 0) {
       ::fsync(folder_descriptor);
       ::close(folder_descriptor);

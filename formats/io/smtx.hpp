@@ -234,11 +234,12 @@ Entries<Value, 2> read_smtx_entries(io::TextSource& source, const ReadOptions& o
 /// The entries of a DLMC .smtx file, plain or gzip, row by row; all values are 1. Cost: linear in the text,
 /// parallel over blocks.
 ///
-/// @throws ParseError naming file and line for malformed text; IoError if the file cannot be read
+/// @throws ParseError naming file and line for malformed text; IoError if the file cannot be read;
+/// MemoryError
 template <TensorValue Value>
 Entries<Value, 2> read_smtx_entries(const std::string& path, const ReadOptions& options = {}) {
   expect_kokkos();
-  return io::read_in_memory(path, [&] {
+  return io::reading(path, [&] {
     io::TextSource source(path, io::smtx_text_options(options));
     return read_smtx_entries<Value>(source, options);
   });
@@ -256,11 +257,11 @@ struct SmtxWriteOptions {
 /// The entries of one row keep their order. The file appears when it is complete; until then, an old file
 /// with that name remains. Cost: linear in entries and rows, parallel over pieces.
 ///
-/// @throws FormatError if values would be lost; IoError if the file cannot be written
+/// @throws FormatError if values would be lost; IoError if the file cannot be written; MemoryError
 template <TensorValue Value>
 void write_smtx(const std::string& path, const Entries<Value, 2>& entries,
                 const SmtxWriteOptions& options = {}) {
-  io::write_in_memory(path, entries, [&] {
+  io::writing(path, entries, [&] {
     const std::int64_t* const rows = entries.coordinates[0].data();
     const std::int64_t* const columns = entries.coordinates[1].data();
     if (!options.drop_values)

@@ -296,7 +296,7 @@ __global__ __launch_bounds__(Config::threads,
           b += NmChunks::rows_at_a_time * Config::row_bytes;
           places_at += 16;
         } else {
-          // The chunk is empty once its last row has been loaded: sums depend on the others.
+          // The chunk is empty once its last row has been loaded: the sums already depend on its other rows.
           const std::uint32_t emptied = empty_0 + slot * 8;
           if (++slot == slot_0 + depth) {
             slot = slot_0;

@@ -82,8 +82,10 @@ struct NmTensorCoreConfig {
                 "a tile has a multiple of 64 rows and of 32 columns");
   static_assert(GroupColumns == 32 || GroupColumns == 16 || GroupColumns == 8,
                 "a group of columns is some matrix instructions of 8 columns, and part of a warp's 32");
-  static_assert(Planes == 1 || tiles_of_warp > 1,
-                "products of split floats are added to sums one tile later");
+  static_assert(
+      Planes == 1 || tiles_of_warp > 1,
+      "a warp has two tiles of rows or more where floats are split, since their products are added to "
+      "the sums while those of the next tile are formed");
   static_assert(64 % rows_of_warp == 0 || rows_of_warp % 64 == 0,
                 "a warp has rows of one slab, or whole ones");
   static_assert(warps == 8, "the registers are divided among eight warps that multiply and four that copy");
@@ -405,7 +407,7 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
         const bool is_last = Config::unrolls_stages ? at % Config::steps == Config::steps - 1
                                                     : ++step_of_stage == Config::steps;
         if (is_last) step_of_stage = 0;
-        std::uint32_t last_of_a = 0;  // words of the last that was loaded from this stage
+        std::uint32_t of_last_rows = 0;  // words that depend on each load of the stage's last rows
         const bool has_next = (Config::unrolls_stages && !is_last) || first + at + 1 < steps;
         const std::uint32_t stage = ring_a.slot(), emptied_a = ring_a.empty(), emptied_b = ring_b.empty();
         const bool ends_slot = u == Config::steps_of_slot - 1 || Config::steps_of_slot == 1;
@@ -424,6 +426,9 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
           const bool is_last_group = group == groups - 1;
 #pragma unroll
           for (int i = 0; i < tiles_of_warp; ++i) {
+            const bool is_last_load = is_last && is_last_group && i == tiles_of_warp - 1;
+            if (is_last_load)
+              of_last_rows = first_word(sums[i][group * tiles_of_group][0]);  // of steps before
             if constexpr (planes == 2) {
               constexpr int all = groups * tiles_of_warp;
               float next[tiles_of_group][4];
@@ -449,9 +454,9 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
               rows = ring_a.slot() + (place ^ pieces);
               if (!asks_ahead) take_b();
             }
-            if (is_last && i == tiles_of_warp - 1)
+            if (is_last_load)
 #pragma unroll
-              for (int plane = 0; plane < planes; ++plane) last_of_a |= a[i][plane][0];
+              for (int plane = 0; plane < planes; ++plane) of_last_rows |= a[i][plane][0];
             if (has_next) load_a(rows, i);
             if (asks_ahead && i == (tiles_of_warp > 2 ? 1 : 0)) take_b();
           }
@@ -466,10 +471,10 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
           ptx::arrive(once_loaded(emptied_b, words));
         }
         if (is_last) {
-          std::uint32_t words = last_of_a;
+          std::uint32_t words = of_last_rows;
 #pragma unroll
-          for (int at = 0; at < groups * tiles_of_warp - 1; ++at)
-            words |= first_word(sums[at % tiles_of_warp][at / tiles_of_warp * tiles_of_group][0]);
+          for (int of = 0; of < groups * tiles_of_warp - 1; ++of)
+            words |= first_word(sums[of % tiles_of_warp][of / tiles_of_warp * tiles_of_group][0]);
           const std::uint32_t emptied = once_loaded(emptied_a, words);
           if (blocks == 1)
             ptx::arrive(emptied);

@@ -74,7 +74,7 @@ struct NmBlockOperands {
     for (int j = 0; j < Config::columns; j += Config::pack) out |= first_word(b[j]);
     return out;
   }
-  /// Words of sums to which each load that has been multiplied contributed.
+  /// Words of sums that together depend on every load multiplied so far.
   static __device__ __forceinline__ std::uint32_t words_of(
       const Compute (&sums)[Config::rows][Config::columns]) {
     std::uint32_t out = 0;

@@ -36,32 +36,12 @@ template <class Result, class Run>
 void expect_memory_errors(const Result& result, const Run& run, std::int64_t nonzeros = -1,
                           std::source_location caller = std::source_location::current()) {
   const testing::ScopedTrace where(caller.file_name(), static_cast<int>(caller.line()), "this statement");
-  pool().release();
-  int refused = 0;
-  for (std::int64_t more = 0; more <= std::int64_t{1} << 32; more = more == 0 ? 1 << 14 : 2 * more) {
-    const std::int64_t values = result.nnz();
-    std::string what = "ran";
-    {
-      const FullHeap heap;
-      const AddressSpaceLimit limit(more);
-      try {
-        run();
-      } catch (const MemoryError& error) {
-        what = error.what();
-      } catch (const std::exception& error) {
-        FAIL() << "with " << more << " bytes: " << error.what();
-      }
-    }
-    pool().release();
-    if (what == "ran") {
-      EXPECT_GT(refused, 0) << "memory was never short";
-      return;
-    }
+  std::int64_t values = result.nnz();
+  run_with_more_and_more_memory(run, [&](const std::string& what) {
     EXPECT_TRUE(result.nnz() == values || result.nnz() == nonzeros) << what;
     EXPECT_TRUE(contains(what, "bytes")) << what;
-    ++refused;
-  }
-  FAIL() << "does not run in 4 GiB";
+    values = result.nnz();
+  });
 }
 
 template <class F>
