@@ -68,15 +68,7 @@ Entries<Value, 2> prune(const Entries<Value, 2>& entries, const Windows& windows
   const detail::ScratchArray<char> flags(entries.size());
   char* const is_kept = flags.data();
   std::fill_n(is_kept, count, char{0});
-  std::size_t most_units = 0;  // of one window
-  for (std::size_t at = 0; at < count;) {
-    const auto window = window_of(order[at]);
-    std::size_t units = 0;
-    for (std::int64_t coordinate = -1; at < count && window_of(order[at]) == window; ++at)
-      units += std::exchange(coordinate, inside(order[at])) != inside(order[at]) ? 1 : 0;
-    most_units = std::max(most_units, units);
-  }
-  const detail::ScratchArray<Unit> of_window(static_cast<std::int64_t>(most_units));
+  const detail::ScratchArray<Unit> of_window(std::min(windows.window, entries.size()));
   Unit* const units = of_window.data();
   for (std::size_t at = 0; at < count;) {
     std::size_t found = 0;

@@ -201,9 +201,8 @@ void product(Report& report, const std::string& name, const Rows& rows) {
 
 void run(Report& report) {
   const Peers peers(report);
-  for (const auto& distance : sporos::detail::spmv_prefetches)
-    if (distance.form == sporos::detail::spmv_prefetch())
-      report.about("prefetching", std::string(distance.name));
+  const auto distance = static_cast<std::size_t>(sporos::detail::spmv_prefetch());
+  report.about("prefetching", std::string(sporos::detail::spmv_prefetches[distance].name));
   for (const auto& file : report.options().files)
     if (report.wants(matrix_name(file))) product(report, matrix_name(file), pattern_of(file));
   const auto grid = [&](const std::string& name, std::int64_t n, bool corners) {

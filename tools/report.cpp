@@ -12,6 +12,8 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "../core/bytes_text.hpp"
+
 namespace sporos::tool {
 namespace {
 
@@ -28,15 +30,6 @@ std::string grouped(std::int64_t number) {
   const std::size_t first = number < 0 ? 1 : 0;
   for (std::size_t at = digits.size(); at > first + 3; at -= 3) digits.insert(at - 3, ",");
   return digits;
-}
-
-std::string bytes_text(std::int64_t bytes) {
-  constexpr std::array units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  auto amount = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  // Without this limit, 1023.95 KiB would be shown as 1024.0 KiB.
-  for (; amount >= 1023.95 && unit + 1 < units.size(); ++unit) amount /= 1024;
-  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", amount, units[unit]);
 }
 
 /// A duration with three significant digits: "812 ns", "1.24 ms", "12.4 s", "3 min 5 s".

@@ -43,17 +43,17 @@ function(docs_test_document name document)
                COMMAND ${CMAKE_COMMAND} -D "COMPILER=${CMAKE_CXX_COMPILER}" -D "FLAGS=${SPOROS_FLAGS_FILE}" -D
                        "HEADER=${errors_header}" -D "SOURCE=${docs_dir}/${file}" -P "${CMAKE_CURRENT_SOURCE_DIR}/expect_compile_error.cmake")
       set_tests_properties(docs/${program} PROPERTIES LABELS docs TIMEOUT 300)
-    elseif(SPOROS_TEST_PROGRAMS STREQUAL "of_compiler")
-      continue()
-    elseif(file MATCHES "\\.cpp$")
+    elseif(file MATCHES "\\.sh$")
+      if(NOT SPOROS_TEST_PROGRAMS STREQUAL "others" AND SPOROS_BUILD_TOOLS AND TARGET sporos_tool)
+        docs_add_test(${program}_commands "${docs_source_dir}/run_commands.sh" "${docs_dir}/${file}"
+                      $<TARGET_FILE_DIR:sporos_tool>)
+      endif()
+    elseif(file MATCHES "\\.cpp$" AND NOT SPOROS_TEST_PROGRAMS STREQUAL "of_compiler")
       # What a guide computes is small: the compiler need not make it fast.
       sporos_add_program(docs_${program} SOURCES "${docs_dir}/${file}" ${docs_precompile}
                          LIBRARIES Sporos::io $<TARGET_NAME_IF_EXISTS:Eigen3::Eigen> OPTIONS -O0)
       docs_add_test(${program} "${docs_source_dir}/run_program.sh" "${docs_dir}/${program}.expected"
                     $<TARGET_FILE:docs_${program}>)
-    elseif(file MATCHES "\\.sh$" AND SPOROS_BUILD_TOOLS AND TARGET sporos_tool)
-      docs_add_test(${program}_commands "${docs_source_dir}/run_commands.sh" "${docs_dir}/${file}"
-                    $<TARGET_FILE_DIR:sporos_tool>)
     endif()
   endforeach()
 endfunction()

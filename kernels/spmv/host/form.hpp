@@ -156,8 +156,10 @@ inline bool gathers_eight_fast() { return widest_spmv_form() == SpmvForm::gather
 template <class Matrix>
 [[gnu::noinline]] SpmvForm spmv_form_for(const Matrix& a, bool is_deterministic) {
   constexpr std::int64_t fewest_nonzeros = 1024, long_row = 12;
-  static const auto* const named = form_from_environment("SPOROS_SPMV_FORM", spmv_forms);
-  static_cast<void>(spmv_prefetch());  // refuses a wrong name, which could not be done before main
+  static const auto* const named = [] {
+    static_cast<void>(spmv_prefetch());  // refuses a wrong name, which could not be done before main
+    return form_from_environment("SPOROS_SPMV_FORM", spmv_forms);
+  }();
   if (named) return named->form;
   if (a.nnz() < fewest_nonzeros) return SpmvForm::scalar;
   if (is_deterministic) return has_regular_rows(a) ? SpmvForm::scalar : widest_spmv_form();

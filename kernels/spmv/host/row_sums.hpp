@@ -36,7 +36,7 @@ inline constexpr std::array<NamedForm<SpmvPrefetch>, 2> spmv_prefetches{
 /// The distance for this processor, unless SPOROS_SPMV_PREFETCH names one.
 /// @throws RangeError if it names none
 inline SpmvPrefetch spmv_prefetch() {
-  static const auto* const named = form_from_environment("SPOROS_SPMV_PREFETCH", spmv_prefetches);
+  const auto* const named = form_from_environment("SPOROS_SPMV_PREFETCH", spmv_prefetches);
   return named ? named->form : prefetches_further() ? SpmvPrefetch::far : SpmvPrefetch::near;
 }
 

@@ -115,7 +115,8 @@ class DtcSpmm final : public SpmmPeer {
 std::unique_ptr<SpmmPeer> dtc_spmm(const PeerProduct<float>& in, bool is_balanced) {
   if (in.columns % 32 != 0 || in.columns > 512)
     throw std::runtime_error("DTC-SpMM is asked for multiples of 32 columns");
-  return std::make_unique<DtcSpmm>(in, Tiles(HostCsr<float>(in)), is_balanced);
+  const auto tiles_of = [](const HostCsr<float>& a) { return Tiles(a); };
+  return std::make_unique<DtcSpmm>(in, prepared_once(in, tiles_of), is_balanced);
 }
 
 }  // namespace sporos::perf

@@ -101,9 +101,12 @@ class FlashSparse final : public SpmmPeer {
 
 std::unique_ptr<SpmmPeer> flash_sparse_spmm(const PeerProduct<__half>& in, bool is_balanced) {
   if (in.columns % 16 != 0) throw std::runtime_error("FlashSparse is asked for multiples of 16 columns");
-  const Windows windows(HostCsr<__half>(in), is_balanced);
-  if (is_balanced) return std::make_unique<FlashSparse<true>>(in, windows);
-  return std::make_unique<FlashSparse<false>>(in, windows);
+  using A = HostCsr<__half>;
+  if (is_balanced)
+    return std::make_unique<FlashSparse<true>>(
+        in, prepared_once(in, [](const A& a) { return Windows(a, true); }));
+  return std::make_unique<FlashSparse<false>>(
+      in, prepared_once(in, [](const A& a) { return Windows(a, false); }));
 }
 
 }  // namespace sporos::perf

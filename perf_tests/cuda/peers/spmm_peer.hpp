@@ -10,8 +10,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -108,6 +110,22 @@ struct HostCsr {
         coordinates(to_host(in.coordinates, static_cast<std::size_t>(in.nonzeros))),
         values(to_host(in.values, static_cast<std::size_t>(in.nonzeros))) {}
 };
+
+/// What `prepare` makes of A, which does not depend on the number of columns of B: it takes seconds of a
+/// large matrix, so the last is kept.
+template <class Value, class Prepare>
+const auto& prepared_once(const PeerProduct<Value>& in, const Prepare& prepare) {
+  static std::optional<std::invoke_result_t<Prepare, const HostCsr<Value>&>> kept;
+  static std::tuple<const void*, const void*, const void*, int> made_of;
+  const std::tuple<const void*, const void*, const void*, int> now{in.positions, in.coordinates, in.values,
+                                                                   in.nonzeros};
+  if (!kept || made_of != now) {
+    kept.reset();
+    kept.emplace(prepare(HostCsr<Value>(in)));
+    made_of = now;
+  }
+  return *kept;
+}
 
 /// The nonzeros of several consecutive rows, and the columns that they have, ascending.
 template <class Value>

@@ -200,6 +200,47 @@ TEST(ASemiring, TakesThePaddingOfBlocksForItsZero) {
   EXPECT_EQ(filled(copy, infinite), filled(B, infinite));
 }
 
+template <class F>
+void check_windows_over_min_plus(std::uint64_t seed) {
+  SCOPED_TRACE(format_name<F>());
+  const auto pruned = prune<F>(small_tensor<double, CSR<>>(semiring_sizes, "ik", 0.2, seed));
+  const auto rows = convert<CSR<>>(pruned);
+  const auto C = small_tensor<double, CSR<>>(semiring_sizes, "kj", 0.2, 2);
+  const Tensor<double, DenseVector> x({semiring_extent}), y({semiring_extent});
+  for (std::size_t at = 0; at < static_cast<std::size_t>(semiring_extent); ++at)
+    x.values()(at) = static_cast<double>(at) + 1;
+  const auto b = filled(rows, infinite);
+  const auto expected = product(
+      b, filled(C, infinite), infinite, [](double a, double c) { return std::min(a, c); },
+      std::plus<double>{});
+  ASSERT_LT(std::count(expected.begin(), expected.end(), infinite), std::ssize(expected) * 3 / 4);
+  ASSERT_GT(std::count(expected.begin(), expected.end(), infinite), 0);
+  const Tensor<double, DenseMatrix<>> A({semiring_extent, semiring_extent});
+  assign(A(i, j), pruned(i, k) * C(k, j)).over(MinPlus{}).run();
+  EXPECT_EQ(filled(A, infinite), expected);
+  const Tensor<double, CSR<>> sparse({semiring_extent, semiring_extent});
+  assign(sparse(i, j), pruned(i, k) * C(k, j)).over(MinPlus{}).run();
+  EXPECT_EQ(filled(sparse, infinite), expected);
+  assign(sparse(i, j), pruned(i, j)).over(MinPlus{}).run();
+  EXPECT_EQ(filled(sparse, infinite), b);
+  assign(y(i), pruned(i, j) * x(j)).over(MinPlus{}).run();
+  for (std::int64_t row = 0; row < semiring_extent; ++row) {
+    double nearest = infinite;
+    for (std::int64_t column = 0; column < semiring_extent; ++column)
+      nearest = std::min(nearest, b[static_cast<std::size_t>(row * semiring_extent + column)] +
+                                      static_cast<double>(column) + 1);
+    EXPECT_EQ(at(y, {row}), nearest) << row;
+  }
+}
+
+TEST(ASemiring, TakesThePaddingOfWindowsForItsZero) {
+  check_windows_over_min_plus<NM<2, 4>>(1);  // 23 is no multiple of 4: the last window is cut
+  check_windows_over_min_plus<NM<2, 4, 1, 1>>(3);
+  check_windows_over_min_plus<NM<1, 3, 5>>(4);  // units of five elements, some of which are zeros
+  check_windows_over_min_plus<NM<7, 16, 4, 1>>(5);
+  check_windows_over_min_plus<TwoFour>(6);
+}
+
 /// The sum of lengths, where `none` is no way at all.
 template <class T>
 struct AddLengths {

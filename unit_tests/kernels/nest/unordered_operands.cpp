@@ -5,12 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <map>
+#include <numeric>
 #include <random>
 #include <sporos/formats/validate.hpp>
 #include <sporos/sporos.hpp>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "../oracle.hpp"
@@ -307,6 +311,138 @@ TEST(UnorderedOperands, MakeResultsThatNeedNoOrderWithoutAWorkspace) {
   validate(R);
   EXPECT_EQ(R.nnz(), U.nnz());
 }
+
+using ThreeModes = Map<Dim<0>, Dim<1>, Dim<2>>;
+using RowsOfUnorderedTensor = Format<ThreeModes, Dense, Columns<false, true>, Columns<false, true>>;
+using UnorderedTensor = Format<ThreeModes, Columns<false, true>, Columns<false, true>, Columns<false, true>>;
+using RepeatedFibers = Format<ThreeModes, Columns<true, true>, Columns<false, true>, Columns<false, false>>;
+using UnorderedCooOfThree = Format<ThreeModes, Columns<false, false>, Singleton<std::int32_t, false, false>,
+                                   Singleton<std::int32_t, false, false>>;
+constexpr Extents<3> tensor_extents{7, 11, 5};
+
+/// A tensor of three levels, whose coordinates are shuffled where a level has no order; those of the last one
+/// are stored up to `times` times.
+template <class F>
+Tensor<double, F> tensor_by(int times) {
+  std::mt19937_64 draw(7);
+  typename Tensor<double, F>::level_storage levels;
+  std::size_t parents = tensor_extents[0];
+  const auto below = [&](std::int64_t extent, int each) {
+    std::vector<std::vector<std::int64_t>> out;
+    for (std::size_t p = 0; p < parents; ++p) out.push_back(some(extent, each, draw));
+    return out;
+  };
+  if constexpr (std::is_same_v<typename F::template level<0>, Dense>) {
+    std::get<0>(levels).extent = tensor_extents[0];
+  } else {
+    std::vector<std::int64_t> outer{5, 0, 3, 6};
+    if (F::template level<0>::properties.ordered) std::sort(outer.begin(), outer.end());
+    auto& first = std::get<0>(levels);
+    first = {make_array<std::int64_t>("positions", 2), make_array<std::int32_t>("coordinates", 4)};
+    first.positions(0) = 0;
+    first.positions(1) = 4;
+    for (std::size_t q = 0; q < 4; ++q) first.coordinates(q) = static_cast<std::int32_t>(outer[q]);
+    parents = 4;
+  }
+  std::get<1>(levels) = shuffled<typename F::template level<1>>(below(tensor_extents[1], 1), draw);
+  parents = std::get<1>(levels).coordinates.extent(0);
+  std::get<2>(levels) = shuffled<typename F::template level<2>>(below(tensor_extents[2], times), draw);
+  return {tensor_extents, levels, values(std::get<2>(levels).coordinates.extent(0))};
+}
+
+Tensor<double, UnorderedCooOfThree> coo_of_three() {
+  std::mt19937_64 draw(5);
+  const std::int64_t count = 200;
+  Tensor<double, UnorderedCooOfThree>::level_storage levels;
+  auto& [first, second, third] = levels;
+  first = {make_array<std::int64_t>("positions", 2), make_array<std::int32_t>("first", count)};
+  second = {make_array<std::int32_t>("second", count)};
+  third = {make_array<std::int32_t>("third", count)};
+  first.positions(0) = 0;
+  first.positions(1) = count;
+  for (std::size_t q = 0; q < static_cast<std::size_t>(count); ++q) {
+    first.coordinates(q) = static_cast<std::int32_t>(draw() % tensor_extents[0]);
+    second.coordinates(q) = static_cast<std::int32_t>(draw() % tensor_extents[1]);
+    third.coordinates(q) = static_cast<std::int32_t>(draw() % tensor_extents[2]);
+  }
+  return {tensor_extents, levels, values(static_cast<std::size_t>(count))};
+}
+
+/// Sums by coordinate, of the nonzeros of a tensor times a function of their coordinates, without some modes.
+template <int Kept, class U, class Factor>
+std::map<std::array<std::int64_t, Kept>, double> sums_of(const U& operand, const std::array<int, Kept>& modes,
+                                                         const Factor& factor) {
+  std::map<std::array<std::int64_t, Kept>, double> out;
+  const auto all = entries(operand);
+  for (std::int64_t e = 0; e < all.size(); ++e) {
+    const auto coordinate = all.coordinate(e);
+    std::array<std::int64_t, Kept> kept;
+    for (int mode = 0; mode < Kept; ++mode)
+      kept[static_cast<std::size_t>(mode)] =
+          coordinate[static_cast<std::size_t>(modes[static_cast<std::size_t>(mode)])];
+    if (const double term = all.values(static_cast<std::size_t>(e)) * factor(coordinate); term != 0)
+      out[kept] += term;
+  }
+  std::erase_if(out, [](const auto& sum) { return sum.second == 0; });
+  return out;
+}
+
+template <class R, class Expected>
+void expect_sums(const R& result, const Expected& expected) {
+  SCOPED_TRACE(R::format_type::str());
+  validate(result);
+  constexpr int order = R::format_type::order;
+  std::array<int, order> modes;
+  std::iota(modes.begin(), modes.end(), 0);
+  const auto found = sums_of<order>(result, modes, [](const auto&) { return 1.0; });
+  ASSERT_EQ(found.size(), expected.size());
+  for (const auto& [coordinate, sum] : expected) {
+    const auto at = found.find(coordinate);
+    ASSERT_NE(at, found.end());
+    EXPECT_NEAR(at->second, sum, 1e-9);
+  }
+}
+
+/// A tensor of order 3 in no order: copied, scaled, transposed and contracted, in results of any format.
+template <class U>
+void check_tensor(const U& operand) {
+  SCOPED_TRACE(U::format_type::str());
+  const auto [rows3, columns3, depth] = tensor_extents;
+  const Tensor<double, DenseVector> x({depth}), y({columns3});
+  for (std::size_t at = 0; at < static_cast<std::size_t>(depth); ++at)
+    x.values()(at) = static_cast<double>(at) + 2;
+  for (std::size_t at = 0; at < static_cast<std::size_t>(columns3); ++at)
+    y.values()(at) = static_cast<double>(at) - 4;
+  const auto by_depth = [](const auto& at) { return static_cast<double>(at[2]) + 2; };
+  const auto of_tensor = [&](auto result) {
+    result(i, j, k) = operand(i, j, k);
+    expect_sums(result, sums_of<3>(operand, {0, 1, 2}, [](const auto&) { return 1.0; }));
+    result(i, j, k) = operand(i, j, k) * x(k);
+    expect_sums(result, sums_of<3>(operand, {0, 1, 2}, by_depth));
+  };
+  of_tensor(Tensor<double, CSF<3>>(tensor_extents));
+  of_tensor(Tensor<double, COO<3>>(tensor_extents));
+  of_tensor(Tensor<double, DenseTensor<3>>(tensor_extents));
+  const Tensor<double, CSF<3>> turned({depth, columns3, rows3});
+  turned(k, j, i) = operand(i, j, k) * x(k);
+  expect_sums(turned, sums_of<3>(operand, {2, 1, 0}, by_depth));
+  const auto of_matrix = [&](auto result) {
+    result(i, j) = operand(i, j, k) * x(k);
+    expect_sums(result, sums_of<2>(operand, {0, 1}, by_depth));
+  };
+  of_matrix(Tensor<double, CSR<>>({rows3, columns3}));
+  of_matrix(Tensor<double, DCSC<>>({rows3, columns3}));
+  of_matrix(Tensor<double, DenseMatrix<>>({rows3, columns3}));
+  const Tensor<double, CSR<>> sides({depth, rows3});
+  sides(k, i) = operand(i, j, k) * y(j);
+  expect_sums(sides,
+              sums_of<2>(operand, {2, 0}, [](const auto& at) { return static_cast<double>(at[1]) - 4; }));
+}
+
+TEST(UnorderedTensors, WithDenseRows) { check_tensor(tensor_by<RowsOfUnorderedTensor>(1)); }
+TEST(UnorderedTensors, InAllTheirLevels) { check_tensor(tensor_by<UnorderedTensor>(1)); }
+TEST(UnorderedTensors, WithFibersThatRepeat) { check_tensor(tensor_by<RepeatedFibers>(2)); }
+TEST(UnorderedTensors, InCoordinatesThatRepeat) { check_tensor(coo_of_three()); }
 
 }  // namespace
 }  // namespace sporos::test::unordered
