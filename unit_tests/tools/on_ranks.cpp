@@ -60,7 +60,7 @@ TEST(OnRanks, SpmvWritesWhatOneProcessWrites) {
   const std::string matrix = example_data("west0497.mtx");
   const std::string x = folder.file("x.mtx"), of_x = " -x " + x;
   expect_done({"spmv", matrix, "-o", x, "--repeats", "1"});
-  for (const std::string& output : {"y.mtx", "y.tns"}) {
+  for (const std::string output : {"y.mtx", "y.tns"}) {
     const std::string alone = folder.file("alone_" + output), together = folder.file(output);
     expect_done({"spmv", matrix, "-x", x, "-o", alone, "--repeats", "1"});
     const Ran ran = run_on_ranks("spmv " + matrix + of_x + " -o " + together + " --json");
