@@ -2,7 +2,8 @@
 /// @file workspaces.cpp
 /// Sparse results that scatter over several variables: outer products of matrices, beside Eigen's product by
 /// rows; products of tensors with sparse factors (SpMTTKRP) and matrices (SpTTM) into sparse results, beside
-/// a dense result that is compressed afterwards.
+/// a dense result that is compressed afterwards. With several threads, each statement is run on one of them
+/// as well, in the same rounds (`on one thread`).
 ///
 ///     perf_workspaces --threads 1 --json workspaces_1_thread.json MATRIX.mtx.gz...
 ///
@@ -38,6 +39,18 @@ void expect_same(const std::string& who, const T& made, const T& expected) {
     same = a.coordinate(e) == b.coordinate(e) && std::abs(x - y) <= 1e-10 * (1 + std::abs(y));
   }
   if (!same) throw StateError(text(who, " computes another result"));
+}
+
+/// An instance of the host's space that has one thread, whatever the program has.
+const OpenMP& one_thread() {
+  static const OpenMP instance(1);
+  return instance;
+}
+
+/// Adds a statement that runs on one thread, if the program has several.
+template <class Run>
+void add_on_one_thread(std::vector<Contender>& contenders, const Run& run) {
+  if (OpenMP().concurrency() > 1) contenders.emplace_back("on one thread", Role::variant, run);
 }
 
 #ifdef SPOROS_HAVE_SPARSE_WS
@@ -119,6 +132,8 @@ void outer_product(Report& report, const std::string& name, const Rows& left, co
   std::vector<Contender> contenders{{"sporos", Role::ours, ours},
                                     {"insert-sort-merge", Role::variant, merged},
                                     {"by rows", Role::variant, rows}};
+  add_on_one_thread(contenders,
+                    make([=](const auto& A) { assign(A(i, j), B(i, k) * C(k, j)).on(one_thread()).run(); }));
 #ifdef SPOROS_HAVE_EIGEN
   using Sparse = Eigen::SparseMatrix<double, Eigen::RowMajor, std::int32_t>;
   const auto b = left.matrix<double, std::int32_t>(3), c = right.matrix<double, std::int32_t>(4);
@@ -171,6 +186,11 @@ void mttkrp(Report& report, const std::string& name, const Entries<double, 3>& t
     A(k, r) = T(i, j, k) * C(j, r) * D(i, r);
     return A;
   };
+  const auto alone = [=] {
+    const Tensor<double, CSR<>> A(extents);
+    assign(A(k, r), T(i, j, k) * C(j, r) * D(i, r)).on(one_thread()).run();
+    return A;
+  };
   const auto listed = [=] {
     const Tensor<double, CSR<>> A(extents);
     assign(A(k, r), T(i, j, k) * C(j, r) * D(i, r)).use<ListedNest>().run();
@@ -184,10 +204,33 @@ void mttkrp(Report& report, const std::string& name, const Entries<double, 3>& t
   expect_same(name + ", coordinate list", listed(), ours());
   expect_same(name + ", dense", dense(), ours());
   const double full = static_cast<double>(ours().nnz()) / static_cast<double>(extents[0] * extents[1]);
-  report.compare({name, {{"result_nnz", ours().nnz()}, {"full", full}, {"tensor_nnz", T.nnz()}}},
-                 {{"sporos", Role::ours, ours},
-                  {"coordinate list", Role::variant, listed},
-                  {"dense, compressed afterwards", Role::peer, dense}});
+  std::vector<Contender> contenders{{"sporos", Role::ours, ours},
+                                    {"coordinate list", Role::variant, listed},
+                                    {"dense, compressed afterwards", Role::peer, dense}};
+  add_on_one_thread(contenders, alone);
+  report.compare({name, {{"result_nnz", ours().nnz()}, {"full", full}, {"tensor_nnz", T.nnz()}}}, contenders);
+}
+
+/// A statement with a result of order 3, and the same through a list of coordinates.
+template <class Statement>
+void compare_with_list(Report& report, const std::string& name, std::int64_t tensor_nnz,
+                       const Extents<3>& extents, const Statement& statement) {
+  const auto make = [=](const auto& run) {
+    return [=] {
+      const Tensor<double, CSF<3>> A(extents);
+      run(statement(A));
+      return A;
+    };
+  };
+  const auto ours = make([](const auto& assignment) { assignment.run(); });
+  const auto listed = make([](const auto& assignment) { assignment.template use<ListedNest>().run(); });
+  const auto alone = make([](const auto& assignment) { assignment.on(one_thread()).run(); });
+  const auto expected = ours();
+  expect_same(name + ", coordinate list", listed(), expected);
+  expect_same(name + ", on one thread", alone(), expected);
+  std::vector<Contender> contenders{{"sporos", Role::ours, ours}, {"coordinate list", Role::variant, listed}};
+  add_on_one_thread(contenders, alone);
+  report.compare({name, {{"result_nnz", expected.nnz()}, {"tensor_nnz", tensor_nnz}}}, contenders);
 }
 
 /// A(j, k, r) = T(i, j, k) * C(i, r), the product over the outermost mode, into a sparse result.
@@ -196,20 +239,19 @@ void ttm(Report& report, const Entries<double, 3>& tensor, std::int64_t columns)
   if (!report.wants(name)) return;
   const auto T = assemble<CSF<3>>(tensor);
   const auto C = sparse_factor(T.extent(0), columns, 4).matrix<>(4);
-  const Extents<3> extents{T.extent(1), T.extent(2), columns};
-  const auto ours = [=] {
-    const Tensor<double, CSF<3>> A(extents);
-    A(j, k, r) = T(i, j, k) * C(i, r);
-    return A;
-  };
-  const auto listed = [=] {
-    const Tensor<double, CSF<3>> A(extents);
-    assign(A(j, k, r), T(i, j, k) * C(i, r)).use<ListedNest>().run();
-    return A;
-  };
-  expect_same(name + ", coordinate list", listed(), ours());
-  report.compare({name, {{"result_nnz", ours().nnz()}, {"tensor_nnz", T.nnz()}}},
-                 {{"sporos", Role::ours, ours}, {"coordinate list", Role::variant, listed}});
+  compare_with_list(report, name, T.nnz(), {T.extent(1), T.extent(2), columns},
+                    [=](const auto& A) { return assign(A(j, k, r), T(i, j, k) * C(i, r)); });
+}
+
+/// A(i, k, r) = T(i, j, k) * C(j, r), the product over the middle mode: each thread gathers slices of its own
+/// in a workspace of its own.
+void ttm_in_slices(Report& report, const Entries<double, 3>& tensor, std::int64_t columns) {
+  const std::string name = text("SpTTM over the middle mode, nips-like, ", columns, " columns");
+  if (!report.wants(name)) return;
+  const auto T = assemble<CSF<3>>(tensor);
+  const auto C = sparse_factor(T.extent(1), columns, 4).matrix<>(4);
+  compare_with_list(report, name, T.nnz(), {T.extent(0), T.extent(2), columns},
+                    [=](const auto& A) { return assign(A(i, k, r), T(i, j, k) * C(j, r)); });
 }
 
 void run(Report& report) {
@@ -232,6 +274,7 @@ void run(Report& report) {
            std::max<std::int64_t>(columns / 64, 1), 8);
   }
   ttm(report, tensor, 64);
+  ttm_in_slices(report, tensor, 64);
 }
 
 }  // namespace

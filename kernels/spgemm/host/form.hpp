@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file form.hpp
-/// How rows of few products are sorted if most rows are that short.
+/// Whether rows are computed by instructions that gather and scatter.
 #pragma once
 
 #include <array>
@@ -12,8 +12,9 @@
 namespace sporos::detail {
 
 enum class SpgemmForm : std::uint8_t {
-  sorted,  ///< loaded one by one, and sorted in scalar registers (few.hpp)
-  lanes    ///< gathered into the lanes of a vector (few_in_lanes.hpp)
+  sorted,  ///< rows of few products are loaded one by one, and sorted in scalar registers (few.hpp)
+  lanes    ///< they are gathered into the lanes of a vector (few_in_lanes.hpp), and sums of plain rows are
+           ///< taken from the accumulator eight at a time (plain.hpp)
 };
 
 inline constexpr std::array<NamedForm<SpgemmForm>, 2> spgemm_forms{{

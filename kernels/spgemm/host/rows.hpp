@@ -8,6 +8,7 @@
 
 #include "../../../core/inline.hpp"
 #include "../../host/packet.hpp"
+#include "../../host/regular_rows.hpp"
 #include "../../host/sparse_rows.hpp"
 #include "diagonals.hpp"
 #include "few.hpp"
@@ -53,8 +54,9 @@ class RowProduct {
         b_(b),
         even_(even),
         mostly_single_(2 * a.nnz() < 3 * a.rows),
-        tries_lanes_(lengths == RowLengths::brief && few_columns<std::uint32_t> > b.columns &&
-                     form == SpgemmForm::lanes),
+        regular_(lengths != RowLengths::medium || has_regular_rows(a)),
+        in_lanes_(form == SpgemmForm::lanes),
+        tries_lanes_(lengths == RowLengths::brief && few_columns<std::uint32_t> > b.columns && in_lanes_),
         shifts_(similar_a.shifts && similar_b.shifts),
         all_plain_(lengths == RowLengths::medium && !shifts_ && !similar_a.frequent),
         similar_a_(all_plain_ ? SimilarRows{} : similar_a),
@@ -165,9 +167,15 @@ class RowProduct {
 
   /// The instance of multiply_plainly for these marks.
   template <class Coordinate, class Value>
-  static auto plain_multiply(const PlainMarks& marks) {
-    return marks.group_count == 1 ? multiply_plainly<true, Acc, A, B, Coordinate, Value>
-                                  : multiply_plainly<false, Acc, A, B, Coordinate, Value>;
+  auto plain_multiply(const PlainMarks& marks) const {
+    const auto with = [&]<SumsTaken Taken>() {
+      return marks.group_count == 1 ? multiply_plainly<Taken, true, Acc, A, B, Coordinate, Value>
+                                    : multiply_plainly<Taken, false, Acc, A, B, Coordinate, Value>;
+    };
+    if (regular_) return with.template operator()<SumsTaken::with_columns>();
+    if constexpr (few_in_lanes<Acc, A, B, Coordinate, Value>)
+      if (in_lanes_) return with.template operator()<SumsTaken::in_lanes>();
+    return with.template operator()<SumsTaken::in_a_row>();
   }
 
   /// Does the work of compute() if the strategy of every row is known beforehand: plain, except for rows that
@@ -328,6 +336,8 @@ class RowProduct {
   const B& b_;
   const std::int64_t even_;
   const bool mostly_single_;  ///< whether most rows of A have at most one element
+  const bool regular_;        ///< whether plain rows are of about the same length
+  const bool in_lanes_;       ///< whether instructions that gather and scatter are fast
   const bool tries_lanes_;    ///< whether to try multiply_few_in_lanes, which gathers
   const bool shifts_;
   const bool all_plain_;  ///< whether every row is plain, unless it refers to one row of B or none

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file forms.cpp
-/// Products of matrices of short rows in every form that this program has, and how one is chosen.
+/// Products of matrices of short and of medium rows in every form that this program has, and how one is
+/// chosen.
 #include <cstdlib>
 
 #include "../forms.hpp"
@@ -18,13 +19,10 @@ double small(std::mt19937_64& draw) { return static_cast<double>(draw() % 9) - 4
 using Rows = SparseRows<double, std::int64_t, std::int32_t>;
 using Product = detail::ProductByRows<double, Rows, Rows, double, std::int64_t, std::int32_t>;
 
-TEST(FormsOfSpgemm, MultiplyMatricesOfShortRows) {
+using Factors = std::vector<std::pair<Pattern, Pattern>>;
+
+void expect_products(const Factors& factors) {
   const Serial serial;
-  const std::pair<Pattern, Pattern> factors[] = {
-      {scattered(500, 400, 3, 1), scattered(400, 300, 2, 2)},     // some rows have more than eight products
-      {scattered(500, 400, 1, 3), scattered(400, 300, 7, 4)},     // most rows of A name one of B
-      {diagonals(300, 300, {0, 1}), diagonals(300, 300, {0, 2})}  // no row is empty
-  };
   for (const auto& [left, right] : factors) {
     const auto a = matrix<double>(left, small, 1), b = matrix<double>(right, small, 2);
     std::vector<double> expected(static_cast<std::size_t>(a.extent(0) * b.extent(1)));
@@ -53,6 +51,22 @@ TEST(FormsOfSpgemm, MultiplyMatricesOfShortRows) {
       EXPECT_EQ(dense, expected) << form.name;
     }
   }
+}
+
+TEST(FormsOfSpgemm, MultiplyMatricesOfShortRows) {
+  expect_products({
+      {scattered(500, 400, 3, 1), scattered(400, 300, 2, 2)},     // some rows have more than eight products
+      {scattered(500, 400, 1, 3), scattered(400, 300, 7, 4)},     // most rows of A name one of B
+      {diagonals(300, 300, {0, 1}), diagonals(300, 300, {0, 2})}  // no row is empty
+  });
+}
+
+TEST(FormsOfSpgemm, MultiplyMatricesOfMediumRows) {
+  expect_products({
+      {scattered(500, 400, 4, 5), scattered(400, 300, 4, 6)},   // all columns in one group of marks
+      {scattered(300, 200, 4, 7), scattered(200, 9000, 4, 8)},  // in several
+      {scattered(400, 64, 5, 9), scattered(64, 64, 7, 10)}      // more than sixteen columns of one word
+  });
 }
 
 TEST(FormsOfSpgemm, GatherIntoLanesWhereThatIsFast) {
