@@ -62,11 +62,17 @@ TEST(FormsOfSpgemm, MultiplyMatricesOfShortRows) {
 }
 
 TEST(FormsOfSpgemm, MultiplyMatricesOfMediumRows) {
-  expect_products({
-      {scattered(500, 400, 4, 5), scattered(400, 300, 4, 6)},   // all columns in one group of marks
-      {scattered(300, 200, 4, 7), scattered(200, 9000, 4, 8)},  // in several
-      {scattered(400, 64, 5, 9), scattered(64, 64, 7, 10)}      // more than sixteen columns of one word
-  });
+  const Factors factors{
+      {uneven(500, 400, 7, 5), uneven(400, 300, 7, 6)},   // all columns in one group of marks
+      {uneven(300, 200, 7, 7), uneven(200, 9000, 7, 8)},  // in several
+      {uneven(400, 64, 9, 9), uneven(64, 64, 13, 10)}     // more than sixteen columns of one word
+  };
+  for (const auto& [left, right] : factors) {
+    const auto a = matrix<double>(left, small, 1);
+    EXPECT_FALSE(detail::has_regular_rows(detail::sparse_rows(a)));
+  }
+  expect_products(factors);
+  expect_products({{scattered(500, 400, 4, 5), diagonals(400, 410, {0, 1, 5, 9})}});  // of equal lengths
 }
 
 TEST(FormsOfSpgemm, GatherIntoLanesWhereThatIsFast) {

@@ -53,6 +53,16 @@ inline Pattern scattered(std::int64_t rows, std::int64_t columns, std::int64_t l
   });
 }
 
+/// Rows of 1 to `longest` columns, each of another number than the one before.
+inline Pattern uneven(std::int64_t rows, std::int64_t columns, std::int64_t longest, std::uint64_t seed) {
+  std::mt19937_64 draw(seed);
+  return pattern(rows, columns, [&](std::int64_t row, auto& set) {
+    const auto length = static_cast<std::size_t>(1 + row * (longest / 2) % longest);
+    while (set.size() < length)
+      set.insert(static_cast<std::int64_t>(draw() % static_cast<std::uint64_t>(columns)));
+  });
+}
+
 /// Row r has the columns r + offset.
 inline Pattern diagonals(std::int64_t rows, std::int64_t columns, const std::vector<std::int64_t>& offsets) {
   return pattern(rows, columns, [&](std::int64_t row, auto& set) {
