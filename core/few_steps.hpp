@@ -14,7 +14,7 @@ namespace sporos::detail {
 /// they take about as long as it takes to wake the other threads. Tests set it to 0, so that several threads
 /// compute small operands as well.
 inline double most_unshared_steps = 16384;
-/// Elements of an array of which the same holds.
+/// The same limit for the elements of an array.
 inline constexpr std::int64_t most_unshared_elements = 16384;
 
 /// Calls body(at) for 0 <= at < count on a space.

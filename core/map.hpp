@@ -23,7 +23,7 @@
 ///     map(where_stored(f), A(i, j), B(i, j))            anything                 where A or B does
 ///     map(where_all_stored(f), A(i, j), B(i, j))        anything                 where both do
 ///
-/// A function had better not throw. If it does, on the host, the statement ends with its exception, whichever
+/// A function should not throw. If it does, on the host, the statement ends with its exception, whichever
 /// thread met it. A sparse result is then as it was, but what is written in place holds old values, new ones
 /// and parts of sums: a dense result, and the values that a plan computes anew in the pattern of a sparse
 /// one.

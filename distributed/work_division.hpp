@@ -139,8 +139,8 @@ inline constexpr std::size_t most_operands = 8;  // the limit of kernels/stateme
 /// For is_bounded: the rank has what it needs of all operands.
 inline constexpr std::array<bool, most_operands> all_known{true, true, true, true, true, true, true, true};
 
-/// What is divided among the ranks: the coordinates of variables, or nonzeros. All work is everyone's if it
-/// is neither.
+/// What is divided among the ranks: the coordinates of variables, or nonzeros. If neither is, every rank does
+/// all the work.
 struct Shares {
   std::vector<Division> divisions;
   std::optional<DealtNonzeros> nonzeros;

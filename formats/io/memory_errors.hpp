@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file memory_errors.hpp
 /// Names the file that is read or written where memory runs out. Containers and the libraries for compressed
-/// files throw std::bad_alloc, which says neither what for nor how much, and arrays say only what they are.
+/// files throw std::bad_alloc, which says neither what the memory was for nor how much was needed; arrays say
+/// only their own names.
 #pragma once
 
 #include <cstdint>

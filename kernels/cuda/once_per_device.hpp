@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file once_per_device.hpp
-/// What is found out, or set, once for each GPU that a process uses: the code that was compiled for it, how
-/// many blocks of a kernel fit on it, how a kernel divides its memory.
+/// Values that are determined, or set, once for each GPU that a process uses: the code that was compiled for
+/// it, how many blocks of a kernel fit on it, how a kernel divides its memory.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -52,8 +52,8 @@ class TermBound {
   std::int64_t begun() const { return begun_; }
   std::int64_t runs() const { return runs_; }
 
-  /// How often the loops that the result's order shares with the loops' have bound coordinates below which
-  /// there is a value, and the most values below one of them.
+  /// The number of coordinates of the outer loops, as far as these are in the result's order, that have
+  /// values below them, and the most values below one of them.
   std::int64_t blocks() const { return blocks_; }
   std::int64_t largest_block() const { return times(largest_block_, times_added()); }
 

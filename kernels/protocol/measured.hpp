@@ -21,8 +21,8 @@ class Measurements {
   Measurements& operator=(const Measurements&) = delete;
   ~Measurements() { innermost() = outer_; }
 
-  /// What measure() returns, a T, or has returned for this matrix in the innermost scope. A T says the same
-  /// of a matrix whoever asks for it.
+  /// The T that was measured for this matrix in the innermost scope; otherwise measures it now. A type must
+  /// mean the same for a matrix whoever asks for it.
   /// @param rows  the matrix, such as a CsrView
   template <class T, class Rows, class Measure>
   static T of(const Rows& rows, const Measure& measure) {

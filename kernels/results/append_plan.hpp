@@ -294,8 +294,8 @@ class AppendPlan {
   /// Chunks for each thread: so many that all threads are busy to the end, though chunks differ in their
   /// work.
   static constexpr std::int64_t chunks_of_thread = 16;
-  /// The same if threads take turns, in which each chunk also waits for the one before: the least, and the
-  /// most that small chunks are cut into to be worth their start.
+  /// The same if threads take turns, in which each chunk also waits for the one before: the fewest, and the
+  /// most for which small chunks are still worth starting.
   static constexpr std::int64_t least_turns_of_thread = 8, most_turns_of_thread = 32;
 
   bool works_in_turns() const { return takes_turns && nest_.space().concurrency() > 1; }

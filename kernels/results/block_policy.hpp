@@ -63,7 +63,7 @@ Policy block_policy(const S& statement, const ExpectedWork& work) {
   }
   if constexpr (expects_values<Policy>) chosen = chosen.expecting(work.terms / std::max(work.blocks, 1.0));
   // Values of one coordinate are added up in another order where an accumulation array that has grown for one
-  // row or block gathers the next; which is the next depends on the threads.
+  // row or block gathers the next; which one is next depends on the threads.
   if constexpr (S::schedule::is_deterministic) {
     if constexpr (requires { chosen.without_growth(); })
       chosen = chosen.without_growth();

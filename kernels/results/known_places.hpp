@@ -149,7 +149,8 @@ struct StreamedOutput : EachValue<StreamedOutput<Traits_, T>> {
   template <class V, class Env>
   SPOROS_INLINE void add(const V& value, const Env&) const {
     // Other threads have read this line when they summed what was here before.
-    constexpr std::size_t bytes_ahead = 512;  // eight cache lines, which are here when they are written
+    constexpr std::size_t bytes_ahead =
+        512;  // eight cache lines: they are in the cache when they are written
     SPOROS_PREFETCH_FOR_WRITE(*to + bytes_ahead / sizeof(T));
     *(*to)++ = static_cast<T>(value);
   }
@@ -263,7 +264,8 @@ class KnownPlaces {
     std::fill_n(begins, results + 1, Place{0});
     for (const auto& part : places)
       for (std::int64_t n = 0; n < part.size(); ++n) ++begins[part[n]];
-    // Each counter becomes the end of its place, and is counted down to its beginning from the last value on.
+    // Each counter becomes the end of its place, and is then decremented to its beginning while the values
+    // are visited backwards.
     std::inclusive_scan(begins, begins + results + 1, begins);
     auto number = static_cast<Place>(values);
     for (std::size_t at = places.size(); at-- > 0;)

@@ -213,8 +213,8 @@ class MergedNest::Plan {
       if (all.size() - before > room / inserted_for_one) capacity = most_capacity_;
       begin = end;
       if (begin == parts.size()) break;
-      // What has come since the first merge is merged with it once it is half as much and one array more. So
-      // the first grows in proportion, and each value is merged anew a logarithmic number of times.
+      // Runs added since the first merge are merged into it once they exceed half its size plus one array. So
+      // it grows in proportion, and each value is merged a logarithmic number of times.
       constexpr std::int64_t first_for_one = 2;
       if (all.size() - all.first_size() > all.first_size() / first_for_one + capacity) {
         All merged(most_values());
@@ -279,13 +279,13 @@ class MergedNest::Plan {
 
   static constexpr std::int64_t of_value = sizeof(Compute) + sizeof(Coordinate), of_key = sizeof(detail::Key),
                                 of_position = sizeof(std::int64_t), of_number = sizeof(std::int32_t);
-  /// A value of the accumulation array with a run of its own, as it is at worst: its row and place, sorted
-  /// with a spare, and a row of a product.
+  /// A value of the accumulation array, in the worst case, in which each has its own run: its row and place,
+  /// sorted with a spare, and a row of a product.
   static constexpr std::int64_t bytes_of_inserted = of_value + sizeof(detail::Run) + (of_key + of_position) +
                                                     2 * (of_key + of_number) + (of_key + of_position) +
                                                     2 * sizeof(Compute);
-  /// A value that is merged, or comes of a merge, with a row of its own: the row's key, its position, and
-  /// where its runs begin. It is there twice, in what is read and in what is written.
+  /// A value before or after a merge, with a row of its own: the row's key, its position, and where its runs
+  /// begin. It exists twice, in what is read and in what is written.
   static constexpr std::int64_t bytes_of_merged = 2 * (of_value + of_key + 2 * of_position);
 
   /// The capacity of the first accumulation array: few enough values to stay in the caches. If it turns out
@@ -299,8 +299,8 @@ class MergedNest::Plan {
   /// The number of chunks into which the outermost loop is cut. It does not depend on the number of threads,
   /// since the values of one coordinate are added in the order of the chunks.
   static constexpr std::int64_t most_chunks = 512;
-  /// Bytes of what a thread needs beside values, and of what all share: the counts of a sort, the marks of a
-  /// row, the chunks. Rounded up, since it does not depend on the operands.
+  /// Bytes that a thread needs besides the values, and bytes that all threads share: the counts of a sort,
+  /// the marks of a row, the chunks. Rounded up, since they do not depend on the operands.
   static constexpr std::int64_t overhead = std::int64_t{2} << 20;
 
   const auto& result() const { return nest_.statement().result().tensor(); }

@@ -40,7 +40,7 @@ double most_blocks(const S& statement) {
 /// estimate from sizes alone (expected_terms) assumes that coordinates of different operands are independent
 /// of one another, which those of real tensors are not.
 ///
-/// A sample does not pay for few nonzeros, or if the outermost loop cannot be cut: sizes have to do then.
+/// A sample does not pay for few nonzeros, or if the outermost loop cannot be cut: then sizes alone are used.
 /// Cost: about a hundredth of the loops, without reading values, unless few coordinates of the outermost
 /// variable have most of the work.
 template <class S>

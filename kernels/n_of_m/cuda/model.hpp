@@ -134,8 +134,8 @@ struct NmRowTimes {
   }
 };
 
-/// What a listed row costs to copy, over a row of a section that is copied whole: threads copy 16 bytes each,
-/// by which wide_units.hpp gets half of the bytes from the L2 cache that the copy engine does.
+/// What a listed row costs to copy, relative to a row of a section that is copied as a whole: threads copy 16
+/// bytes each, which moves half as many bytes from the L2 cache as the copy engine does (wide_units.hpp).
 inline constexpr double nm_cost_of_listed_row = 2;
 /// How much longer products of listed rows take than their parts say, compared with those of all rows: twelve
 /// products on an H200 (cuda_n_of_m_h200.json).

@@ -43,7 +43,7 @@ inline constexpr bool builds_on_device = []<std::size_t... K>(std::index_sequenc
 }(std::make_index_sequence<static_cast<std::size_t>(F::levels)>{});
 
 /// 1 where an entry begins a new position of a level, that is, where it differs from the previous entry in
-/// the words before that of the level, or in the bits of this from `shift` on.
+/// the words before the level's, or in the bits of the level's word from `shift` on.
 template <int Words>
 struct BeginsPosition {
   KeyWords<Words> keys;

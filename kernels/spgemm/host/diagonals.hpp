@@ -79,9 +79,7 @@ class DiagonalProduct {
     for (std::int64_t k = 0; k < count; ++k) {
       const auto c = static_cast<std::int64_t>(columns[k]);
       rows = std::min<std::int64_t>(rows, similar_b_.shifted[c] + 1);
-      if (rows < Limits::fewest_rows)
-        return 0;  // an empty row of B also gives none, since no row is its
-                   // shift
+      if (rows < Limits::fewest_rows) return 0;  // an empty row of B as well: no row is a shifted copy of it
       const std::int64_t q = b_.begin(c), length = b_.length(c);
       products += length;
       first = std::min(first, static_cast<std::int64_t>(b_.coordinates[q]));

@@ -15,8 +15,8 @@
 ///     warps of a row            1        2         4         8   8 for each piece that the row is cut into
 ///
 /// (for 256 columns of 16 bits, or 128 floats; if B has fewer, as many fewer warps, at least one). An empty
-/// row has no warp: blocks of their own store what the epilogue makes of zero in all of them, each for 256
-/// rows of A, unless there is nothing to store.
+/// row has no warp: separate blocks, each for 256 rows of A, fill empty rows with what the epilogue makes of
+/// zero, unless there is nothing to store.
 ///
 /// A warp gathers what it multiplies, up to 8 s rows of B, into a buffer of its own in shared memory;
 /// neighbouring lanes copy neighbouring pieces of a row. The two halves of a left operand are tiles of 8

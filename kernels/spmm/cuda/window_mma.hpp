@@ -3,8 +3,8 @@
 /// The instruction by which products by windows of rows (windows.hpp) multiply values of a type: 16 columns
 /// of B by 8 rows of A's window, so that C is computed transposed. It sums over the columns of a step.
 ///
-/// Four neighbouring lanes share what the step's columns are: each has a quarter of them, which are
-/// neighbours, so that it loads the values of a row of the window there at once.
+/// Four neighbouring lanes share the columns of a step: each has a quarter of them, which are neighbours, so
+/// that it loads their values of a row of the window at once.
 #pragma once
 
 #include <cstdint>

@@ -106,8 +106,8 @@ class TwoFourWarpCopies {
     return slot_of_b(Config::slots) + static_cast<std::uint32_t>(slot * Config::metadata_bytes);
   }
 
-  /// Begins to copy a stage. Rows below the last one of A are that one: they are not stored, and zeros would
-  /// not be valid metadata. What lies outside of B is zero.
+  /// Begins to copy a stage. Past the end of A, its last row is read again: results of such rows are not
+  /// stored, and zeros would not be valid metadata. What lies outside of B is zero.
   __device__ __forceinline__ void begin(int stage, int slot) const {
     const int k = stage * Config::stage_k;
     const int values_of_row = static_cast<int>(of_.padded_k / 2),

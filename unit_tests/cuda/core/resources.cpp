@@ -19,7 +19,7 @@ using namespace sporos;
 using namespace sporos::indices;
 using namespace sporos::test;
 
-/// One statement for each kernel and for the nest, into tensors of its own.
+/// Statements run by several kernels and by the nest, into tensors of its own.
 struct Work {
   Tensor<double, CSR<>, Cuda> B, C;
   Tensor<double, DenseMatrix<>, Cuda> U, V;

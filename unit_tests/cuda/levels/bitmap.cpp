@@ -22,7 +22,7 @@ using namespace sporos::test;
 using BitmapRows = Format<Map<Dim<0>, Dim<1>>, Dense, Bitmap<>>;
 using BitmapTree = Format<Map<Dim<0>, Dim<1>>, Bitmap<>, Bitmap<>>;
 using BitmapBelowSparse = Format<Map<Dim<1>, Dim<0>>, Compressed<>, Bitmap<std::int32_t>>;
-/// Results of which the host builds.
+/// Results that the host builds.
 using RowsBuiltByHost = Format<Map<Dim<0>, Dim<1>>, Dense, Bitmap<std::int64_t, std::int32_t, false>>;
 
 TEST(CudaBitmap, ComesBackAsItWent) {

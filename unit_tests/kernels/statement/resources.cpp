@@ -15,7 +15,7 @@ namespace {
 
 const Sizes resource_sizes("ijkl", 120);
 
-/// One statement of each kind of result and of each kernel, into tensors of its own.
+/// Statements of several kinds of results and kernels, into tensors of its own.
 template <class Space>
 struct Work {
   template <class F>
@@ -100,7 +100,7 @@ class ResourcesOf : public testing::Test {
 using Spaces = testing::Types<Serial, OpenMP>;
 TYPED_TEST_SUITE(ResourcesOf, Spaces);
 
-TYPED_TEST(ResourcesOf, AnInstanceGiveTheResultsOfTheDefault) {
+TYPED_TEST(ResourcesOf, AnInstanceGivesTheResultsOfTheDefault) {
   const Work<TypeParam> work(1);
   const auto expected = work.run({});
   for (const auto& instance : two_instances<TypeParam>()) expect_same(work.run(instance), expected);
@@ -122,7 +122,7 @@ TYPED_TEST(ResourcesOf, TwoInstancesRunOnTwoThreadsAtOnce) {
     for (const auto& results : found[at]) expect_same(results, expected[at]);
 }
 
-TYPED_TEST(ResourcesOf, TheDefaultInstanceServeTwoThreadsAsWell) {
+TYPED_TEST(ResourcesOf, TheDefaultInstanceServesTwoThreadsAsWell) {
   const Work<TypeParam> work(7);
   const auto expected = work.run({});
   std::array<typename Work<TypeParam>::Results, 2> found;
