@@ -8,8 +8,8 @@
 namespace sporos::detail {
 
 /// Whether the branches of loops over rows cost little. They are predicted if neighbouring rows have about
-/// the same number of nonzeros, which is assumed if, in three places of the matrix, most of sixteen rows are
-/// as long as the one before. Nor does one misprediction per row matter if rows are long.
+/// the same number of nonzeros, which is assumed if, of sixteen rows in each of three places of the matrix,
+/// most are as long as the one before. Nor does one misprediction per row matter if rows are long.
 template <class Matrix>
 bool has_regular_rows(const Matrix& a) {
   constexpr std::int64_t rows = 16, long_row = 24;

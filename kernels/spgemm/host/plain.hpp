@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 #include "../../../core/inline.hpp"
 #include "../../host/packet.hpp"
@@ -34,7 +35,7 @@ SPOROS_HOST_INLINE void take_sums(Packet<Acc, 1>* __restrict sums, const Coordin
                                   std::int64_t count, Value* __restrict values) {
 #ifdef SPOROS_SPGEMM_FEW_IN_LANES
   if constexpr (InLanes) {
-    static_assert(sizeof(*sums) == sizeof(double));
+    static_assert(std::is_same_v<Acc, double> && std::is_same_v<Value, double> && sizeof(Coordinate) == 4);
     const auto for_each_eight = [&](const auto& body) {
       for (std::int64_t at = 0; at < count; at += 8) {
         const auto mask = static_cast<__mmask8>(count - at < 8 ? (1 << (count - at)) - 1 : 0xff);
@@ -57,6 +58,8 @@ SPOROS_HOST_INLINE void take_sums(Packet<Acc, 1>* __restrict sums, const Coordin
 
 /// Computes a row of the product: the sum of a[k] times row a_columns[k] of `b`, k < count, in the order of
 /// k.
+/// @tparam Taken     how the sums are taken; unless with_columns, up to order_slack columns are written past
+///                   the last one
 /// @tparam OneGroup  whether marks.group_count is 1: the only word of groups then stays in a register,
 ///                   so that marks do not wait for each other
 /// @param sums  [columns of b], zero before and after

@@ -74,7 +74,7 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
                 std::int64_t most_reserved = Pool::machine_bytes() / 2)
       : Work(threads, a, b, most_reserved) {}
 
-  /// Sorts rows of few products in this form instead of the one that suits the processor.
+  /// Computes rows in this form instead of the one that suits the processor.
   void use(SpgemmForm form) { form_ = form; }
 
   /// Analyses the patterns; reserves nothing yet for the result or the workers. To be called once.

@@ -47,7 +47,9 @@ class RowProduct {
   /// @param lengths      brief only if no rows are known to be similar
   /// @param in_caches    whether most rows of B that a row of A refers to are in the caches, because
   ///                     the previous row of A referred to them or their neighbours
-  /// @param form         how rows of few products are sorted if most are that short
+  /// @param form         how rows of few products are sorted if most are that short, and how the sums of
+  /// plain
+  ///                     rows of irregular lengths are taken
   RowProduct(const A& a, const B& b, std::int64_t even, RowLengths lengths, bool in_caches, SpgemmForm form,
              const SimilarRows& similar_a, const SimilarRows& similar_b, RowSpace<Acc>& space)
       : a_(a),
@@ -336,8 +338,8 @@ class RowProduct {
   const B& b_;
   const std::int64_t even_;
   const bool mostly_single_;  ///< whether most rows of A have at most one element
-  const bool regular_;        ///< whether plain rows are of about the same length
-  const bool in_lanes_;       ///< whether instructions that gather and scatter are fast
+  const bool regular_;        ///< whether neighbouring rows of A are of about the same length
+  const bool in_lanes_;       ///< whether to use instructions that gather and scatter
   const bool tries_lanes_;    ///< whether to try multiply_few_in_lanes, which gathers
   const bool shifts_;
   const bool all_plain_;  ///< whether every row is plain, unless it refers to one row of B or none

@@ -19,20 +19,23 @@ double small(std::mt19937_64& draw) { return static_cast<double>(draw() % 9) - 4
 using Rows = SparseRows<double, std::int64_t, std::int32_t>;
 using Product = detail::ProductByRows<double, Rows, Rows, double, std::int64_t, std::int32_t>;
 
-using Factors = std::vector<std::pair<Pattern, Pattern>>;
+using PairsOfPatterns = std::vector<std::pair<Pattern, Pattern>>;
 
-void expect_products(const Factors& factors) {
+void expect_products(const PairsOfPatterns& factors) {
   const Serial serial;
   for (const auto& [left, right] : factors) {
     const auto a = matrix<double>(left, small, 1), b = matrix<double>(right, small, 2);
     std::vector<double> expected(static_cast<std::size_t>(a.extent(0) * b.extent(1)));
+    std::vector<bool> has_products(expected.size());
     const auto rows_a = detail::sparse_rows(a), rows_b = detail::sparse_rows(b);
     for (std::int64_t row = 0; row < rows_a.rows; ++row)
       for (std::int64_t p = rows_a.begin(row); p < rows_a.begin(row + 1); ++p)
         for (std::int64_t q = rows_b.begin(rows_a.coordinates[p]);
-             q < rows_b.begin(rows_a.coordinates[p] + 1); ++q)
-          expected[static_cast<std::size_t>(row * b.extent(1) + rows_b.coordinates[q])] +=
-              rows_a.values[p] * rows_b.values[q];
+             q < rows_b.begin(rows_a.coordinates[p] + 1); ++q) {
+          const auto at = static_cast<std::size_t>(row * b.extent(1) + rows_b.coordinates[q]);
+          expected[at] += rows_a.values[p] * rows_b.values[q];
+          has_products[at] = true;
+        }
     for (const auto& form : detail::spgemm_forms) {
       if (!form.is_compiled) continue;
       Product product(serial, rows_a, rows_b);
@@ -40,15 +43,18 @@ void expect_products(const Factors& factors) {
       product.prepare();
       const auto out = product.compute();
       std::vector<double> dense(expected.size());
+      std::vector<bool> stored(expected.size());
       for (std::int64_t row = 0; row < rows_a.rows; ++row)
         for (std::int64_t q = out.positions.data()[row]; q < out.positions.data()[row + 1]; ++q) {
           if (q > out.positions.data()[row]) {
             ASSERT_LT(out.coordinates.data()[q - 1], out.coordinates.data()[q]) << form.name;
           }
-          dense[static_cast<std::size_t>(row * b.extent(1) + out.coordinates.data()[q])] =
-              out.values.data()[q];
+          const auto at = static_cast<std::size_t>(row * b.extent(1) + out.coordinates.data()[q]);
+          dense[at] = out.values.data()[q];
+          stored[at] = true;
         }
       EXPECT_EQ(dense, expected) << form.name;
+      EXPECT_EQ(stored, has_products) << form.name;
     }
   }
 }
@@ -62,17 +68,20 @@ TEST(FormsOfSpgemm, MultiplyMatricesOfShortRows) {
 }
 
 TEST(FormsOfSpgemm, MultiplyMatricesOfMediumRows) {
-  const Factors factors{
+  const PairsOfPatterns factors{
       {uneven(500, 400, 7, 5), uneven(400, 300, 7, 6)},   // all columns in one group of marks
       {uneven(300, 200, 7, 7), uneven(200, 9000, 7, 8)},  // in several
       {uneven(400, 64, 9, 9), uneven(64, 64, 13, 10)}     // more than sixteen columns of one word
   };
-  for (const auto& [left, right] : factors) {
-    const auto a = matrix<double>(left, small, 1);
-    EXPECT_FALSE(detail::has_regular_rows(detail::sparse_rows(a)));
-  }
+  const auto is_regular = [](const Pattern& pattern) {
+    const auto a = matrix<double>(pattern, small, 1);
+    return detail::has_regular_rows(detail::sparse_rows(a));
+  };
+  for (const auto& [left, right] : factors) EXPECT_FALSE(is_regular(left));
   expect_products(factors);
-  expect_products({{scattered(500, 400, 4, 5), diagonals(400, 410, {0, 1, 5, 9})}});  // of equal lengths
+  const Pattern of_equal_lengths = diagonals(500, 700, {0, 5, 40, 200});
+  EXPECT_TRUE(is_regular(of_equal_lengths));
+  expect_products({{of_equal_lengths, scattered(700, 410, 4, 11)}});
 }
 
 TEST(FormsOfSpgemm, GatherIntoLanesWhereThatIsFast) {

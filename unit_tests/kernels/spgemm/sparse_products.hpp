@@ -53,7 +53,7 @@ inline Pattern scattered(std::int64_t rows, std::int64_t columns, std::int64_t l
   });
 }
 
-/// Rows of 1 to `longest` columns, each of another number than the one before.
+/// Rows of 1 to `longest` <= columns elements, each of another number than the one before.
 inline Pattern uneven(std::int64_t rows, std::int64_t columns, std::int64_t longest, std::uint64_t seed) {
   std::mt19937_64 draw(seed);
   return pattern(rows, columns, [&](std::int64_t row, auto& set) {
