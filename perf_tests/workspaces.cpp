@@ -132,8 +132,8 @@ void outer_product(Report& report, const std::string& name, const Rows& left, co
   std::vector<Contender> contenders{{"sporos", Role::ours, ours},
                                     {"insert-sort-merge", Role::variant, merged},
                                     {"by rows", Role::variant, rows}};
-  add_on_one_thread(contenders,
-                    make([=](const auto& A) { assign(A(i, j), B(i, k) * C(k, j)).on(one_thread()).run(); }));
+  const auto alone = make([=](const auto& A) { assign(A(i, j), B(i, k) * C(k, j)).on(one_thread()).run(); });
+  add_on_one_thread(contenders, alone);
 #ifdef SPOROS_HAVE_EIGEN
   using Sparse = Eigen::SparseMatrix<double, Eigen::RowMajor, std::int32_t>;
   const auto b = left.matrix<double, std::int32_t>(3), c = right.matrix<double, std::int32_t>(4);
@@ -143,6 +143,7 @@ void outer_product(Report& report, const std::string& name, const Rows& left, co
   const auto expected = rows();
   expect_same(name + ", sporos", ours(), expected);
   expect_same(name + ", insert-sort-merge", merged(), expected);
+  expect_same(name + ", on one thread", alone(), expected);
   std::int64_t products = 0;
   const auto columns = B.level<1>().view();
   const auto of_rows = C.level<1>().view();
@@ -181,27 +182,23 @@ void mttkrp(Report& report, const std::string& name, const Entries<double, 3>& t
   const auto C = sparse_factor(T.extent(1), columns, each, seed).matrix<>(4);
   const auto D = sparse_factor(T.extent(0), columns, each).matrix<>(5);
   const Extents<2> extents{T.extent(2), columns};
-  const auto ours = [=] {
-    const Tensor<double, CSR<>> A(extents);
-    A(k, r) = T(i, j, k) * C(j, r) * D(i, r);
-    return A;
+  const auto make = [=](const auto& run) {
+    return [=] {
+      const Tensor<double, CSR<>> A(extents);
+      run(assign(A(k, r), T(i, j, k) * C(j, r) * D(i, r)));
+      return A;
+    };
   };
-  const auto alone = [=] {
-    const Tensor<double, CSR<>> A(extents);
-    assign(A(k, r), T(i, j, k) * C(j, r) * D(i, r)).on(one_thread()).run();
-    return A;
-  };
-  const auto listed = [=] {
-    const Tensor<double, CSR<>> A(extents);
-    assign(A(k, r), T(i, j, k) * C(j, r) * D(i, r)).use<ListedNest>().run();
-    return A;
-  };
+  const auto ours = make([](const auto& assignment) { assignment.run(); });
+  const auto listed = make([](const auto& assignment) { assignment.template use<ListedNest>().run(); });
+  const auto alone = make([](const auto& assignment) { assignment.on(one_thread()).run(); });
   const auto dense = [=] {
     const Tensor<double, DenseMatrix<>> A(extents);
     A(k, r) = T(i, j, k) * C(j, r) * D(i, r);
     return convert<CSR<>>(A);
   };
   expect_same(name + ", coordinate list", listed(), ours());
+  expect_same(name + ", on one thread", alone(), ours());
   expect_same(name + ", dense", dense(), ours());
   const double full = static_cast<double>(ours().nnz()) / static_cast<double>(extents[0] * extents[1]);
   std::vector<Contender> contenders{{"sporos", Role::ours, ours},

@@ -15,6 +15,7 @@
 #include <sporos/sporos.hpp>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "../oracle.hpp"
@@ -95,21 +96,26 @@ Tensor<double, UnorderedTwice> twice() {
   return {{rows, columns}, levels, values(count)};
 }
 
-Tensor<double, UnorderedCoo> coo() {
-  std::mt19937_64 draw(3);
-  const std::int64_t count = 150;
-  Tensor<double, UnorderedCoo>::level_storage levels;
-  auto& [first, second] = levels;
-  first = {make_array<std::int64_t>("positions", 2), make_array<std::int32_t>("rows", count)};
-  second = {make_array<std::int32_t>("columns", count)};
-  first.positions(0) = 0;
-  first.positions(1) = count;
-  for (std::size_t q = 0; q < static_cast<std::size_t>(count); ++q) {
-    first.coordinates(q) = static_cast<std::int32_t>(draw() % rows);
-    second.coordinates(q) = static_cast<std::int32_t>(draw() % columns);
-  }
-  return {{rows, columns}, levels, values(count)};
+/// Random coordinates, in the order in which they are drawn.
+template <class F>
+Tensor<double, F> coo(const Extents<F::order>& extents, std::int64_t count, std::uint64_t seed) {
+  std::mt19937_64 draw(seed);
+  typename Tensor<double, F>::level_storage levels;
+  const auto all = static_cast<std::size_t>(count);
+  [&]<std::size_t... L>(std::index_sequence<L...>) {
+    ((std::get<L>(levels).coordinates = make_array<std::int32_t>("coordinates", count)), ...);
+    for (std::size_t q = 0; q < all; ++q)
+      ((std::get<L>(levels).coordinates(q) =
+            static_cast<std::int32_t>(draw() % static_cast<std::uint64_t>(extents[L]))),
+       ...);
+  }(std::make_index_sequence<static_cast<std::size_t>(F::levels)>{});
+  auto& positions = std::get<0>(levels).positions;
+  positions = make_array<std::int64_t>("positions", 2);
+  positions(0) = 0;
+  positions(1) = count;
+  return {extents, levels, values(all)};
 }
+Tensor<double, UnorderedCoo> coo() { return coo<UnorderedCoo>({rows, columns}, 150, 3); }
 
 /// Runs R(i, j) = U(i, j), U(i, j) * x(j) and x(i) * U(i, j) into format F, and compares with U's own
 /// entries.
@@ -350,24 +356,6 @@ Tensor<double, F> tensor_by(int times) {
   return {tensor_extents, levels, values(std::get<2>(levels).coordinates.extent(0))};
 }
 
-Tensor<double, UnorderedCooOfThree> coo_of_three() {
-  std::mt19937_64 draw(5);
-  const std::int64_t count = 200;
-  Tensor<double, UnorderedCooOfThree>::level_storage levels;
-  auto& [first, second, third] = levels;
-  first = {make_array<std::int64_t>("positions", 2), make_array<std::int32_t>("first", count)};
-  second = {make_array<std::int32_t>("second", count)};
-  third = {make_array<std::int32_t>("third", count)};
-  first.positions(0) = 0;
-  first.positions(1) = count;
-  for (std::size_t q = 0; q < static_cast<std::size_t>(count); ++q) {
-    first.coordinates(q) = static_cast<std::int32_t>(draw() % tensor_extents[0]);
-    second.coordinates(q) = static_cast<std::int32_t>(draw() % tensor_extents[1]);
-    third.coordinates(q) = static_cast<std::int32_t>(draw() % tensor_extents[2]);
-  }
-  return {tensor_extents, levels, values(static_cast<std::size_t>(count))};
-}
-
 /// Sums by coordinate, of the nonzeros of a tensor times a function of their coordinates, without some modes.
 template <int Kept, class U, class Factor>
 std::map<std::array<std::int64_t, Kept>, double> sums_of(const U& operand, const std::array<int, Kept>& modes,
@@ -442,7 +430,9 @@ void check_tensor(const U& operand) {
 TEST(UnorderedTensors, WithDenseRows) { check_tensor(tensor_by<RowsOfUnorderedTensor>(1)); }
 TEST(UnorderedTensors, InAllTheirLevels) { check_tensor(tensor_by<UnorderedTensor>(1)); }
 TEST(UnorderedTensors, WithFibersThatRepeat) { check_tensor(tensor_by<RepeatedFibers>(2)); }
-TEST(UnorderedTensors, InCoordinatesThatRepeat) { check_tensor(coo_of_three()); }
+TEST(UnorderedTensors, InCoordinatesThatRepeat) {
+  check_tensor(coo<UnorderedCooOfThree>(tensor_extents, 200, 5));
+}
 
 }  // namespace
 }  // namespace sporos::test::unordered
