@@ -117,6 +117,9 @@ class Precomputed {
   auto generic() const { return of(consumer_.generic(), producer_.generic()); }
   auto deterministic() const { return of(consumer_.deterministic(), producer_.deterministic()); }
   auto allow_tf32() const { return of(consumer_.allow_tf32(), producer_.allow_tf32()); }
+  auto with_finite_operands() const {
+    return of(consumer_.with_finite_operands(), producer_.with_finite_operands());
+  }
   template <class Ring>
   auto over(const Ring& ring) const {
     return of(consumer_.over(ring), producer_.over(ring));

@@ -77,6 +77,7 @@ struct Refused : ExpressionBase {
   const Refused& deterministic() const { return *this; }
   const Refused& with_constant_operands() const { return *this; }
   const Refused& allow_tf32() const { return *this; }
+  const Refused& with_finite_operands() const { return *this; }
   std::string str() const { return {}; }
 
   template <class E>

@@ -74,6 +74,14 @@ struct AllowTf32 {
   static constexpr bool value = Is;
 };
 
+/// Whether the values of dense operands are finite.
+template <bool Are>
+struct FiniteOperands {
+  using name = FiniteOperands<false>;
+  static constexpr bool concerns_parts = true;
+  static constexpr bool value = Are;
+};
+
 /// Which ranks compute which part of a statement on distributed tensors: those that own the coordinates of a
 /// tensor, given as an access to it. With `void`, the statement decides by itself.
 template <class A>
@@ -206,6 +214,9 @@ struct Schedule : Options... {
       get<option::ConstantOperands<false>, option::ConstantOperands<false>>::value;
 
   static constexpr bool allows_tf32 = get<option::AllowTf32<false>, option::AllowTf32<false>>::value;
+
+  static constexpr bool has_finite_operands =
+      get<option::FiniteOperands<false>, option::FiniteOperands<false>>::value;
 
   using owners = get<option::OnOwnersOf<void>, option::OnOwnersOf<void>>;
 

@@ -255,6 +255,11 @@ class Statement {
   /// or less; every other kernel computes as it does without this.
   auto allow_tf32() const { return with(option::AllowTf32<true>{}); }
 
+  /// The same statement, for whose dense operands the caller promises that they hold no infinities and no
+  /// NaN. A kernel that multiplies the zeros of a sparse operand as well need then not see to it that such
+  /// values reach only results that they contribute to.
+  auto with_finite_operands() const { return with(option::FiniteOperands<true>{}); }
+
   /// The same statement on distributed tensors, divided by the owners of a tensor, which may be one of the
   /// statement's or another: each rank computes the part for the coordinates that it owns of that tensor.
   /// `.on_owners_of(x(j))` divides a sum over j in the way that x is divided. Without this, the statement

@@ -3,6 +3,7 @@
 /// Products on the GPU, computed by the code in cuda/.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <sporos/core/tensor.hpp>
 #include <sporos/formats/named.hpp>
@@ -22,10 +23,11 @@ using RealMatrix = Tensor<double, DenseMatrix<>>;
 struct DeviceRun {
   std::string device;
   std::string kernel;
-  std::string explanation;             ///< empty unless requested
-  double expected_seconds = 0;         ///< predicted by the library for one run of the plan
-  double copy_seconds = 0;             ///< copying the operands to the GPU
-  std::optional<double> plan_seconds;  ///< empty if each run starts from scratch
+  std::string explanation;                 ///< empty unless requested
+  double expected_seconds = 0;             ///< predicted by the library for one run of the plan
+  double copy_seconds = 0;                 ///< copying the operands to the GPU
+  std::optional<double> plan_seconds;      ///< empty if each run starts from scratch
+  std::optional<std::int64_t> plan_bytes;  ///< that the plan holds; the same
   Times times;  ///< times of runs after a first one that loads the kernels; each until the GPU has finished
   Rounding rounding;
   Stored A, B, C;

@@ -21,7 +21,9 @@ struct Name {
 constexpr std::array spaces = {Name<bool>{false, "host"}, Name<bool>{true, "cuda"}};  // whether it is the GPU
 constexpr std::array plans = {Name<DevicePlan>{DevicePlan::automatic, "auto"},
                               Name<DevicePlan>{DevicePlan::rows, "rows"},
+                              Name<DevicePlan>{DevicePlan::padded, "padded"},
                               Name<DevicePlan>{DevicePlan::window, "window"},
+                              Name<DevicePlan>{DevicePlan::tiles, "tiles"},
                               Name<DevicePlan>{DevicePlan::tca, "tca"},
                               Name<DevicePlan>{DevicePlan::dense, "dense"},
                               Name<DevicePlan>{DevicePlan::two_four, "2:4"},

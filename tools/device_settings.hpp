@@ -14,13 +14,17 @@ namespace sporos::tool {
 struct DeviceOptions;
 
 /// What computes C(i, j) = A(i, k) * B(k, j), A sparse and B dense: "auto", the library's choice for A in CSR
-/// and, if B is one column, SpMV; "rows", CUDA cores by rows of A; "window", tensor cores by tiles of A that
-/// have nonzeros; "tca", tensor cores by dot products, TCA-SpMM; "dense", cuBLAS, with A's zeros stored;
-/// "2:4", sparse tensor cores; "N:M" or "N:M/L", the kernels for N:M sparsity, see windows_of.
+/// and, if B is one column, SpMV; "rows", CUDA cores by rows of A; "padded", the same with rows that a plan
+/// has padded and sorted by their lengths; "window", tensor cores by the columns that neighbouring rows of A
+/// share; "tiles", tensor cores by tiles of A that have nonzeros; "tca", tensor cores by dot products,
+/// TCA-SpMM; "dense", cuBLAS, with A's zeros stored; "2:4", sparse tensor cores; "N:M" or "N:M/L", the
+/// kernels for N:M sparsity, see windows_of.
 enum class DevicePlan {
   automatic,
   rows,
+  padded,
   window,
+  tiles,
   tca,
   dense,
   two_four,

@@ -79,8 +79,8 @@ void add_device_options(CLI::App& command, DeviceOptions& options) {
       ->type_name("NAME");
   command
       .add_option("--plan", options.plan,
-                  "What multiplies a dense matrix on the GPU: auto, rows, window, tca, dense, 2:4,\n"
-                  "1:4, 2:8, 4:32/32, 8:32/32, 16:32/32; auto unless given")
+                  "What multiplies a dense matrix on the GPU: auto, rows, padded, window, tiles,\n"
+                  "tca, dense, 2:4, 1:4, 2:8, 4:32/32, 8:32/32, 16:32/32; auto unless given")
       ->type_name("NAME");
   command
       .add_option("--type", options.value,

@@ -124,6 +124,8 @@ void describe_run(Report& result, const Computed& found, const DeviceSettings& s
   result.fact("copy_seconds", "operands copied in", Seconds{run.copy_seconds});
   result.fact("plan_seconds", run.plan_seconds ? "planned in" : "",
               run.plan_seconds ? Cell(Seconds{*run.plan_seconds}) : Cell(Absent{}));
+  result.fact("plan_bytes", run.plan_bytes ? "memory of the plan" : "",
+              run.plan_bytes ? Cell(Bytes{*run.plan_bytes}) : Cell(Absent{}));
   result.fact("expected_seconds", "expected time", Seconds{run.expected_seconds});
   describe(result, run.times);
 }

@@ -13,8 +13,9 @@ target_link_libraries(${formats_objects} PRIVATE Sporos::sporos sporos_build_fla
 target_compile_options(${formats_objects} PRIVATE ${test_flags})
 target_include_directories(${formats_objects} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
 
+# Those over levels that are made outside the library assemble their formats themselves.
 set(statements)
-foreach(source IN LISTS sources_kernels)
+foreach(source IN LISTS sources_kernels sources_levels)
   file(STRINGS "${source}" checks REGEX "check<[A-Za-z]+, [0-9]+>")
   if(checks)
     list(APPEND statements "${source}")

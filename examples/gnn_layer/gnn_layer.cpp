@@ -19,10 +19,13 @@
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <random>
 #include <sporos/sporos.hpp>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace {
@@ -56,35 +59,53 @@ struct InverseRoot {
   KOKKOS_FUNCTION float operator()(float x) const { return 1 / Kokkos::sqrt(x); }
 };
 
+/// A product with the graph, whose values stay the same: planned here, run in every step.
+template <class Statement>
+std::function<void()> planned(const Statement& product) {
+  const auto constant = product.with_constant_operands();
+  const auto plan = std::make_shared<sporos::Plan<std::remove_const_t<decltype(constant)>>>(constant);
+  return [plan] { plan->run(); };
+}
+
 /// Z = A X W and its derivatives.
 class GraphConvolution {
  public:
-  GraphConvolution(const Graph& A, std::int64_t from, std::int64_t to, unsigned seed)
-      : A_(A),
-        AX_({A.extent(0), from}),
-        dAX_({A.extent(0), from}),
-        W_({from, to}),
-        dW_({from, to}),
-        mean_({from, to}),
-        square_({from, to}) {
+  /// @param X, Z  what a layer reads and what it computes
+  GraphConvolution(const Graph& A, const Matrix& X, const Matrix& Z, unsigned seed)
+      : Z_(Z),
+        AX_(X.extents()),
+        dAX_(X.extents()),
+        W_({X.extent(1), Z.extent(1)}),
+        dW_(W_.extents()),
+        mean_(W_.extents()),
+        square_(W_.extents()),
+        gather_(planned(assign(AX_(i, j), A(i, k) * X(k, j)))) {
     std::mt19937 draw(seed);
-    std::normal_distribution<float> number(0, std::sqrt(2.0f / static_cast<float>(from)));
-    const HostMatrix W({from, to});
+    std::normal_distribution<float> number(0, std::sqrt(2.0f / static_cast<float>(X.extent(1))));
+    const HostMatrix W(W_.extents());
     for (std::int64_t at = 0; at < W.nnz(); ++at) W.values()(at) = number(draw);
     W_ = W.copy_to<Space>();
   }
 
-  void forward(const Matrix& X, const Matrix& Z) const {
-    AX_(i, j) = A_(i, k) * X(k, j);
-    Z(i, j) = AX_(i, k) * W_(k, j);
+  /// The same for a layer that is not the first one. The plan of the product with the transpose of A keeps
+  /// what it needs of A by columns.
+  /// @param dX  the loss's derivative by X
+  GraphConvolution(const Graph& A, const Matrix& X, const Matrix& dX, const Matrix& Z, unsigned seed)
+      : GraphConvolution(A, X, Z, seed) {
+    scatter_ = planned(assign(dX(i, j), A(k, i) * dAX_(k, j)));
+  }
+
+  void forward() const {
+    gather_();
+    Z_(i, j) = AX_(i, k) * W_(k, j);
   }
   /// Computes from the loss's derivative by Z, after forward(), those by W, which are kept here, and by X.
-  void backward(const Matrix& dZ, const Matrix& dX) const {
-    backward(dZ);
+  void backward(const Matrix& dZ) const {
+    dW_(i, j) = AX_(k, i) * dZ(k, j);
+    if (!scatter_) return;
     dAX_(i, j) = dZ(i, k) * W_(j, k);
-    dX(i, j) = A_(k, i) * dAX_(k, j);
+    scatter_();
   }
-  void backward(const Matrix& dZ) const { dW_(i, j) = AX_(k, i) * dZ(k, j); }
 
   /// The update after the number-th call of backward() (D. Kingma, J. Ba, "Adam: a method for stochastic
   /// optimization", ICLR 2015).
@@ -96,8 +117,8 @@ class GraphConvolution {
   }
 
  private:
-  Graph A_;
-  Matrix AX_, dAX_, W_, dW_, mean_, square_;
+  Matrix Z_, AX_, dAX_, W_, dW_, mean_, square_;
+  std::function<void()> gather_, scatter_;
 };
 
 /// The length of the shortest path from each vertex to each of some others; infinity if there is none.
@@ -170,24 +191,24 @@ int main(int argc, char** argv) {
     const Graph A = scaled.copy_to<Space>();
     const Matrix X = near.copy_to<Space>(), Y = wanted.copy_to<Space>();
     const Vector mask = learned.copy_to<Space>();
-    const GraphConvolution first(A, landmarks, width, 2), second(A, width, count, 3);
     const Matrix Z1({papers, width}), H({papers, width}), dH({papers, width}), dZ1({papers, width});
     const Matrix Z2({papers, count}), E({papers, count}), dZ2({papers, count});
     const Vector sums({papers});
+    const GraphConvolution first(A, X, Z1, 2), second(A, H, dH, Z2, 3);
 
     Kokkos::Timer timer;
     double fit = 0;
     for (int step = 1; step <= steps && fit < 0.85; ++step) {
-      first.forward(X, Z1);
+      first.forward();
       H(i, j) = max(Z1(i, j), 0);
-      second.forward(H, Z2);
+      second.forward();
 
       // The derivative of the cross entropy of softmax(Z2), for the papers used for training.
       E(i, j) = sporos::map(Exp{}, Z2(i, j));
       sums(i) = sporos::sum(j, E(i, j));
       dZ2(i, j) = mask(i) * (E(i, j) / sums(i) - Y(i, j));
 
-      second.backward(dZ2, dH);
+      second.backward(dZ2);
       dZ1(i, j) = dH(i, j) * sporos::map(IsPositive{}, Z1(i, j));
       first.backward(dZ1);
       first.step(step);

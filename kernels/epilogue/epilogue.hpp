@@ -8,6 +8,11 @@
 /// The accesses with a variable that the result lacks are the factors of the product. The rest, dense
 /// operands and scalars, is the *epilogue*: a function of each sum and its coordinates, which a kernel
 /// applies before it stores the result.
+///
+/// If the result is sparse, so is one of the factors, whose pattern the result has, and the epilogue keeps
+/// zeros:
+///
+///     A(i, j) = 0.125 * B(i, j) * C(i, k) * D(j, k) * s(i)
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -29,13 +34,21 @@ namespace sporos {
 
 namespace detail {
 
-/// Whether an expression contains a factor: an access with a variable that the result lacks.
+/// Whether an operand has the format and the variables of a sparse result, so that a product with it can have
+/// its pattern.
+template <class Result, class A>
+inline constexpr bool may_have_pattern_of_result =
+    !Result::format::is_dense && std::is_same_v<typename A::format, typename Result::format> &&
+    A::names == Result::names;
+
+/// Whether an expression contains a factor: an access with a variable that the result lacks, or one that may
+/// have the pattern of a sparse result.
 template <class Result, class E>
 constexpr bool has_factor() {
   if constexpr (AnyAccess<E>) {
-    for (int at = 0; at < E::names.size; ++at)
-      if (!Result::names.contains(E::names[at])) return true;
-    return false;
+    bool is_factor = may_have_pattern_of_result<Result, E>;
+    for (int at = 0; at < E::names.size; ++at) is_factor = is_factor || !Result::names.contains(E::names[at]);
+    return is_factor;
   } else {
     return fold<E>([]<class... C>(TypeList<C...>) { return (has_factor<Result, C>() || ...); });
   }
@@ -118,7 +131,8 @@ constexpr auto factors_among(TypeList<Accesses...>) {
 
 template <class Result, class Right>
 constexpr auto list_of_factors() {
-  if constexpr (has_factor<Result, Right>() && is_of_sums<Result, Right>(true)) {
+  if constexpr (has_factor<Result, Right>() && is_of_sums<Result, Right>(true) &&
+                (Result::format::is_dense || !is_present_everywhere<Right>())) {
     constexpr auto factors = factors_among<Result>(accesses_of<Right>{});
     using Sum = typename ComputeOf<Result, decltype(value_types(factors)), TypeList<>>::type;
     using Compute = compute_t<Result, Right>;

@@ -57,6 +57,9 @@ class TermBound {
   std::int64_t blocks() const { return blocks_; }
   std::int64_t largest_block() const { return times(largest_block_, times_added()); }
 
+  /// How often a workspace gathers a row of the result: at most this many rows are appended.
+  std::int64_t gathered() const { return times(gathered_, times_added()); }
+
  private:
   static std::int64_t plus(std::int64_t a, std::int64_t b) { return std::min(a + b, most_terms); }
   static std::int64_t times(std::int64_t a, std::int64_t b) {
@@ -81,7 +84,7 @@ class TermBound {
   /// What f() counts, for as many equal passes of a loop whose variable stands in no operand.
   template <class F>
   std::int64_t repeated(std::int64_t passes, const F& f) {
-    const std::int64_t blocks = blocks_, begun = begun_, runs = runs_;
+    const std::int64_t blocks = blocks_, begun = begun_, runs = runs_, gathered = gathered_;
     const std::int64_t added = f();
     const auto repeat = [&](std::int64_t& count, std::int64_t before) {
       count = plus(before, times(count - before, passes));
@@ -89,12 +92,14 @@ class TermBound {
     repeat(blocks_, blocks);
     repeat(begun_, begun);
     repeat(runs_, runs);
+    repeat(gathered_, gathered);
     return times(added, passes);
   }
 
   template <int Depth, class E>
   std::int64_t below(const E& e) {
     if constexpr (Depth == classification.gathers_at()) {
+      gathered_ = plus(gathered_, 1);
       return std::min(bounds_.extent[innermost], added_below<Depth>(e));
     } else if constexpr (classification.hoists && Depth == classification.prefix) {
       const std::int64_t added = added_below<Depth>(e);
@@ -159,7 +164,7 @@ class TermBound {
   const typename Traits::bounds_type& bounds_;
   typename Traits::coordinates_type env_{};
   std::int64_t begun_ = 0, runs_ = 0;
-  std::int64_t blocks_ = 0, largest_block_ = 0;
+  std::int64_t blocks_ = 0, largest_block_ = 0, gathered_ = 0;
 };
 
 }  // namespace sporos::detail

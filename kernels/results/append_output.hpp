@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-#include <vector>
 
+#include "../../core/memory_use.hpp"
 #include "../nest/loop_nest.hpp"
 #include "append_block.hpp"
 #include "piece.hpp"
@@ -53,7 +53,7 @@ struct AppendedOutput {
 
   Piece* piece;
   W* gathered;
-  std::vector<std::int64_t>* rows;  ///< receives the number of values of each gathered row; may be null
+  detail::CountedVector<std::int64_t>* rows;  ///< receives the number of values of each gathered row; or null
   std::array<std::int64_t, static_cast<std::size_t>(format::levels)> level_extents;
 
   /// Calls f with an output to a local copy of the piece, if copying it copies no elements.

@@ -209,6 +209,10 @@ class AppendPlan {
     else
       out.workspace += Room::guess_bytes(nest_.statement().right(), all, result().extents());
     if (works_in_turns()) out.workspace += buffer_bytes();
+    // A plan keeps the lengths of gathered rows, in arrays that grow: one of twice the length and the old
+    // one.
+    constexpr std::int64_t bytes_of_row = 3 * sizeof(std::int64_t);
+    if (keeps_rows_) out.workspace += std::min(too_much, saturated_product(bytes_of_row, most.rows));
     return out;
   }
 
@@ -229,15 +233,15 @@ class AppendPlan {
   void read_operands() { nest_.read_operands(); }
   /// The policy of the workspaces that gather rows or blocks.
   const auto& policy() const { return policy_; }
-  /// Upper bounds on the number of values that the loops give to the result, and on how many of them a
-  /// workspace gathers before it is drained.
+  /// Upper bounds on the number of values that the loops give to the result, on how many of them a workspace
+  /// gathers before it is drained, and on how often it gathers a row.
   struct MostValues {
-    std::int64_t added, gathered;
+    std::int64_t added, gathered, rows;
   };
   MostValues most_values() const {
     TermBound<Traits> bound(nest_.bounds());
     const std::int64_t added = bound.of(nest_.source());
-    return {added, classification.hoists ? bound.largest_block() : added};
+    return {added, classification.hoists ? bound.largest_block() : added, bound.gathered()};
   }
   /// The extents of the levels over which a workspace gathers.
   Extents<gathered_levels> gathered_extents() const {
@@ -369,7 +373,7 @@ class AppendPlan {
   bool keeps_rows_ = false;
   std::vector<std::int64_t> cuts_;   ///< where the last run cut the outermost loop
   std::vector<std::int64_t> begin_;  ///< where each chunk's values begin
-  std::vector<std::vector<std::int64_t>>
+  std::vector<CountedVector<std::int64_t>>
       rows_;                                  ///< for each chunk, the number of values of each gathered row
   WorkspaceShelf<CountedVector<Cell>> sums_;  ///< sums of a dense block, then of a row
 };

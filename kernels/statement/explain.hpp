@@ -178,7 +178,6 @@ std::string tensors_text(const S& statement, TensorLetters& letters) {
 template <class S>
 std::string explanation(const S& statement) {
   using Result = typename S::result_type;
-  using Options = typename S::schedule;
   expect_kokkos();
   TensorLetters letters;
   for (const AccessView& tensor : views_of_tensors(statement)) letters.of(tensor.identity());
@@ -193,11 +192,7 @@ std::string explanation(const S& statement) {
       out << "  run by " << K::name << ", in place of these loops (.generic() keeps them)\n";
     plan.explain(out);
     const Bytes bytes = plan.bytes();
-    out << "  computes in " << value_name<compute_t<Result, typename S::right_type>>();
-    if constexpr (!Options::is_arithmetic) out << ", " << Options::semiring::str();
-    out << " on " << S::space_type::name();
-    if constexpr (Options::is_deterministic) out << ", the same bits for any number of threads";
-    out << "\n  needs at most ";
+    out << computing_text<S>() << "  needs at most ";
     if (!Result::format::is_dense) out << bytes_text(bytes.result) << " for the result and ";
     out << bytes_text(bytes.workspace) << " of workspace\n";
   });

@@ -3,6 +3,7 @@
 /// Plans: what depends only on the patterns of a statement is computed once, and reused with new values.
 #pragma once
 
+#include <Kokkos_Timer.hpp>
 #include <concepts>
 #include <cstdint>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "../../core/bytes_text.hpp"
 #include "../../core/error.hpp"
 #include "../../core/statement.hpp"
 #include "../../formats/pattern.hpp"
@@ -154,7 +156,15 @@ class Plan {
   /// @throws ScheduleError if a sparse result is one of the operands, and whatever the statement throws
   explicit Plan(const S& statement) : statement_(std::make_unique<const S>(statement)) {
     require_valid<S>();
-    if constexpr (can_run<S>) detail::step_of(*statement_, [this] { analyse(); });
+    if constexpr (can_run<S>)
+      detail::step_of(*statement_, [this] {
+        const Kokkos::Timer timer;
+        analyse();
+        // What was started on a device belongs to the plan's cost.
+        if constexpr (!HostSpace<typename S::space_type>)
+          statement_->resources().space().fence("sporos: until a plan is made");
+        seconds_ = timer.seconds();
+      });
   }
 
   /// Computes the result from the current values of the operands.
@@ -196,10 +206,17 @@ class Plan {
     return {plan_->bytes(), detail::operand_bytes(detail::views_of(statement_->right()))};
   }
 
-  /// Prints what the plan does, and which candidates it chose between.
+  /// The seconds that it took to make the plan: to choose a candidate, to analyse the operands, and to pack
+  /// those that are packed.
+  double seconds() const { return seconds_; }
+
+  /// Prints what the plan does, what it took to make it and what it holds, and which candidates it chose
+  /// between.
   void explain(std::ostream& out) const {
     out << "  run by " << candidate() << '\n';
     plan_->explain(out);
+    if constexpr (!is_distributed_statement<S>) out << detail::computing_text<S>();
+    out << "  plan: made in " << detail::seconds_text(seconds()) << ", holds " << bytes_text(bytes()) << '\n';
     out << detail::candidates_text(considered_);
   }
 
@@ -268,6 +285,7 @@ class Plan {
   Considered considered_;
   std::unique_ptr<detail::AnyPlan> plan_;
   std::vector<detail::KeptPattern> kept_;
+  double seconds_ = 0;
   bool has_run_ = false;
 };
 

@@ -183,6 +183,7 @@ void expect_valid_workspace(const S& statement) {
 /// What candidates answered when one of them was chosen.
 struct Considered {
   std::vector<std::pair<std::string_view, double>> seconds;  ///< expected by each that accepts the statement
+  double chosen = 0;                                         ///< those of the one that was chosen
   std::string declined;                                      ///< why the others do not, by their names
 };
 
@@ -217,6 +218,7 @@ R with_candidate(const S& statement, Use use, const F& f, Considered* considered
         for (std::size_t at = 0; at < names.size(); ++at)
           if (seconds[at] < std::numeric_limits<double>::infinity())
             considered->seconds.emplace_back(names[at], seconds[at]);
+        considered->chosen = seconds[static_cast<std::size_t>(best)];
         considered->declined = std::move(why_not);
       }
       return detail::call_at<R, K...>(best, f);

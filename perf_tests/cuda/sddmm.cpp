@@ -40,10 +40,11 @@ void add_matrix(const std::string& matrix, const CsrMaker& maker, std::int64_t i
                                                  benchmark::Counter::kIsIterationInvariantRate);
   };
   const auto result = make_array<Value, gpu::Memory>("result", b.nnz());
+  using Sums = gpu::SampledEpilogue<NoEpilogue<Value>>;
   add(
       "sddmm/sporos" + tail,
       [=](benchmark::State& state) {
-        const gpu::SddmmArguments<Value, Value, std::int32_t, std::int32_t> arguments{
+        const gpu::SddmmArguments<Value, Value, std::int32_t, std::int32_t, Sums> arguments{
             b.extent(0),
             b.nnz(),
             inner,
@@ -52,8 +53,9 @@ void add_matrix(const std::string& matrix, const CsrMaker& maker, std::int64_t i
             b.values().data(),
             c.values().data(),
             d.values().data(),
-            result.data()};
-        measure(state, 5, [&] { gpu::sddmm<Value>(Kokkos::Cuda(), arguments); });
+            result.data(),
+            {}};
+        measure(state, 5, [&] { gpu::sddmm(Kokkos::Cuda(), arguments); });
         flops(state);
       },
       10);

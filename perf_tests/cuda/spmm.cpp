@@ -256,6 +256,12 @@ void add_product(const Input& input, std::int64_t columns) {
     if constexpr (sizeof(Value) <= 4)
       add_contender("sporos_dot_products", std::type_identity<gpu::SpmmByDotProducts>{});
     add_contender("sporos_cublas", std::type_identity<gpu::SpmmByCublas>{});
+    if constexpr (is_narrow_float_v<Value>)  // as cuBLAS itself takes them
+      add_sporos("sporos_with_finite_operands", [=](benchmark::State& state, const In& in) {
+        measure_plan(
+            state,
+            assign(in.c(i, j), in.a(i, k) * in.b(k, j)).with_constant_operands().with_finite_operands());
+      });
   } else if constexpr (Which == Form::transposed) {
     add_contender("sporos_groups", std::type_identity<gpu::SpmmByGroups>{});
     add_contender("sporos_cublas", std::type_identity<gpu::SpmmByCublas>{});

@@ -18,6 +18,8 @@ DeviceProduct<RealRows> spgemm_on_device(const RealRows& A, const RealRows& B,
   // As on the host, each run finds the pattern of C again.
   run_statement(statement, settings, out.run, [&](auto&) { statement.run(); });
   out.run.plan_seconds.reset();
+  out.run.plan_bytes.reset();
+  if (settings.explain) out.run.explanation = explain(statement);
   out.run.A = stored_on_device(a);
   out.run.B = stored_on_device(b);
   out.run.C = stored_on_device(c);

@@ -30,16 +30,22 @@ class DeviceSpmm : DeviceOperands<Value> {
     out_.run.rounding = rounding_of_sums<Value>();
     switch (settings_.plan) {
       case DevicePlan::automatic:
-        // Tensor cores multiply floats that have been split: split_tiles.hpp.
-        if (std::is_same_v<Value, float> && b_.extent(1) != 1)
-          out_.run.rounding = {.sum = 0x1p-24, .term = 3 * 0x1p-20, .least = 0x1p-126};
+        if (b_.extent(1) != 1) expect_split_floats();
         b_.extent(1) == 1 ? spmv() : spmm();
         break;
       case DevicePlan::rows:
         spmm_by<gpu::SpmmByGroups>();
         break;
+      case DevicePlan::padded:
+        spmm_by<gpu::SpmmByPaddedRows>();
+        break;
       case DevicePlan::window:
-        spmm_by<gpu::SpmmOnTensorCores>();
+        spmm_by<gpu::SpmmByWindows>();
+        break;
+      case DevicePlan::tiles:
+        expect_split_floats();
+        spmm_by<std::conditional_t<std::is_same_v<Value, float>, gpu::SpmmBySplitTiles,
+                                   gpu::SpmmOnTensorCores>>();
         break;
       case DevicePlan::tca:
         // tf32 has 11 digits.
@@ -60,6 +66,12 @@ class DeviceSpmm : DeviceOperands<Value> {
   }
 
  private:
+  /// Tensor cores multiply floats that have been split: split_tiles.hpp.
+  void expect_split_floats() {
+    if (std::is_same_v<Value, float>)
+      out_.run.rounding = {.sum = 0x1p-24, .term = 3 * 0x1p-20, .least = 0x1p-126};
+  }
+
   void spmv() {
     using namespace sporos::indices;
     const Tensor<Value, DenseVector> x({b_.extent(0)}, {}, b_.values());

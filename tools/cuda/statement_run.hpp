@@ -9,6 +9,7 @@
 #include <sporos/formats/format_name.hpp>
 #include <sporos/kernels/statement/explain.hpp>
 #include <sporos/kernels/statement/plan.hpp>
+#include <sstream>
 #include <string>
 
 #include "../command.hpp"
@@ -55,11 +56,16 @@ template <class S, class RunAgain>
 void run_statement(const S& statement, const DeviceSettings& settings, DeviceRun& out,
                    const RunAgain& run_again) {
   out.device = Cuda().cuda_device_prop().name;
-  if (settings.explain) out.explanation = explain(statement);
   const Kokkos::Timer timer;
   auto product = plan(statement);
-  Kokkos::fence("sporos: until the plan is there");
   out.plan_seconds = timer.seconds();
+  out.plan_bytes = product.bytes();
+  if (settings.explain) {
+    std::ostringstream words;
+    words << statement << "\n\n";
+    product.explain(words);
+    out.explanation = words.str();
+  }
   out.kernel = product.candidate();
   out.expected_seconds = expected_seconds(statement);
   if (settings.repeats == 0) return;

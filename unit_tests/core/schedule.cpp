@@ -13,9 +13,11 @@ TEST(ASchedule, PassesOnWhatConcernsPartsOfAComputation) {
   const auto whole = Schedule<>{}
                          .with(option::Deterministic<true>{})
                          .with(option::ConstantOperands<true>{})
-                         .with(option::AllowTf32<true>{});
+                         .with(option::AllowTf32<true>{})
+                         .with(option::FiniteOperands<true>{});
   using Part = decltype(whole.passed_on_to(Schedule<>{}));
-  EXPECT_TRUE((Part::is_deterministic && Part::has_constant_operands && Part::allows_tf32));
+  EXPECT_TRUE((Part::is_deterministic && Part::has_constant_operands && Part::allows_tf32 &&
+               Part::has_finite_operands));
   const auto without = Schedule<>{}.passed_on_to(whole);  // which keeps what it has
   EXPECT_TRUE((std::is_same_v<std::remove_const_t<decltype(without)>, std::remove_const_t<decltype(whole)>>));
 }

@@ -3,6 +3,7 @@
 /// What statements and plans on the GPU allocate against what they are estimated to.
 #pragma once
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <sporos/core/peak_memory.hpp>
 #include <sporos/sporos.hpp>
+#include <string>
 
 namespace sporos::test {
 
@@ -67,6 +69,35 @@ void expect_all_bounded(const S& statement) {
   statement.run();
   expect_bounded(statement);
   expect_plans_bounded(statement);
+}
+
+/// Where less is allowed than a statement or its plan needs, both say so and allocate nothing; with as much
+/// as the statement needs, it runs.
+/// @param check  expects that the result is what it was
+template <class S, class Check>
+void expect_kept_within(const S& statement, const Check& check) {
+  SCOPED_TRACE(statement.str());
+  const auto message = [](const auto& run) -> std::string {
+    try {
+      run();
+    } catch (const MemoryError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  const Resources<Cuda> any{Cuda()}, less{Cuda()}, enough{Cuda()};
+  // Where memory is bounded, kernels that measure operands to choose how they pack them do not.
+  const std::int64_t needed = allocated<S>(estimate(statement.on(any.within(std::int64_t{1} << 40))));
+  if (needed == 0) return;
+  const auto bounded = statement.on(less.within(needed - 1));
+  const std::int64_t taken = memory_of([&] {
+    EXPECT_THAT(message([&] { bounded.run(); }), testing::HasSubstr("are allowed"));
+    EXPECT_THAT(message([&] { (void)plan(bounded.with_constant_operands()); }),
+                testing::HasSubstr("are allowed"));
+  });
+  EXPECT_LE(taken, uncounted) << "what may not run allocates nothing";
+  check();
+  EXPECT_EQ(message([&] { statement.on(enough.within(needed)).run(); }), "");
 }
 
 /// The same by a candidate, unless it declines the statement.

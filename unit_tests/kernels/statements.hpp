@@ -37,6 +37,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "bounded.hpp"
 #include "combinations.hpp"
 #include "inputs.hpp"
 #include "oracle.hpp"
@@ -188,7 +189,9 @@ struct CombinationRun {
         return random_tensor<ResultFormat>(c.sizes, S::result, 0.5, false, seed + 50)
             .template move_to<Space>();
     }();
-    reordered<order>(S::write(result, std::get<Place>(operands).template move_to<Space>()...)).run();
+    const std::string wrong = wrong_estimate(
+        reordered<order>(S::write(result, std::get<Place>(operands).template move_to<Space>()...)));
+    if (!wrong.empty()) return wrong;
     return difference(result.template move_to<Host>(),
                       expected_terms<S>(c.sizes, read(std::get<Place>(operands)).terms...));
   }

@@ -3,7 +3,7 @@
 /// Products of matrices of bitmap levels, whose results are appended, gathered by rows or listed.
 #include "formats.hpp"
 
-namespace sporos::test {
+namespace sporos::test::bitmaps {
 namespace {
 
 struct MatrixProduct : BitmapNotation<"ij", "ik", "kj"> {
@@ -27,4 +27,4 @@ struct Transposed : BitmapNotation<"ij", "ki", "kj"> {
 TEST(BitmapStatements, MultiplyTransposedMatrices) { check<Transposed, 6>(); }
 
 }  // namespace
-}  // namespace sporos::test
+}  // namespace sporos::test::bitmaps

@@ -3,7 +3,7 @@
 /// Statements over vectors and matrices of bitmap levels, as operands and as results.
 #include "formats.hpp"
 
-namespace sporos::test {
+namespace sporos::test::bitmaps {
 namespace {
 
 struct MatrixVector : BitmapNotation<"i", "ij", "j"> {
@@ -33,4 +33,4 @@ struct RowSums : BitmapNotation<"i", "ij"> {
 TEST(BitmapStatements, SumRows) { check<RowSums, 6>(); }
 
 }  // namespace
-}  // namespace sporos::test
+}  // namespace sporos::test::bitmaps

@@ -3,7 +3,7 @@
 /// Sums and elementwise products of matrices of bitmap levels.
 #include "formats.hpp"
 
-namespace sporos::test {
+namespace sporos::test::bitmaps {
 namespace {
 
 struct MatrixSum : BitmapNotation<"ij", "ij", "ij"> {
@@ -27,4 +27,4 @@ struct Elementwise : BitmapNotation<"ij", "ij", "ij"> {
 TEST(BitmapStatements, MultiplyElementwise) { check<Elementwise, 8>(); }
 
 }  // namespace
-}  // namespace sporos::test
+}  // namespace sporos::test::bitmaps

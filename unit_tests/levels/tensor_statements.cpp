@@ -3,7 +3,7 @@
 /// Statements over tensors of order three of bitmap levels.
 #include "formats.hpp"
 
-namespace sporos::test {
+namespace sporos::test::bitmaps {
 namespace {
 
 struct TensorVector : BitmapNotation<"ij", "ijk", "k"> {
@@ -38,4 +38,4 @@ struct Mttkrp : BitmapNotation<"ir", "ikl", "kr", "lr"> {
 TEST(BitmapStatements, MultiplyTensorsByMatrices) { check<Mttkrp, 3>(); }
 
 }  // namespace
-}  // namespace sporos::test
+}  // namespace sporos::test::bitmaps

@@ -16,7 +16,9 @@
 namespace sporos::gpu {
 
 /// A(i, j) = B(i, j) * C(i, k) * D(j, k), with A and B in CSR, CSC or COO, and C and D dense and stored along
-/// either mode, by sddmm.hpp. A gets the pattern of B, and shares B's arrays if they are reference counted.
+/// either mode, batches of such products of matrices in CSR, A(b, i, j) = B(b, i, j) * C(b, i, k) *
+/// D(b, j, k), and epilogues that keep zeros (kernels/epilogue/epilogue.hpp), by sddmm.hpp. A gets the
+/// pattern of B, and shares B's arrays if they are reference counted.
 ///
 /// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
 /// host and Kokkos::fence() wait for it.
@@ -24,8 +26,8 @@ struct SddmmByWarps {
   using Pattern = SddmmPattern<SampledOperands>;
   static constexpr std::string_view name = "SDDMM by warps";
   static constexpr std::string_view takes =
-      "A(i, j) = B(i, j) * C(i, k) * D(j, k), A and B in the same CSR, CSC or COO, C and D dense, in the "
-      "memory of the GPU";
+      "A(i, j) = B(i, j) * C(i, k) * D(j, k), A and B in the same CSR, CSC, COO or batches of CSR, C and D "
+      "dense, in the memory of the GPU";
   static constexpr bool deterministic = true;
   static constexpr bool replaces_nest = true;
 
@@ -71,14 +73,18 @@ class SddmmByWarps::Plan {
   void run() {
     product_.replace_result([&](Value* values) { compute(values); });
   }
-  void refill() { compute(product_.result().values().data()); }
+  void refill() {
+    if (product_.inner() > 0) compute(product_.result().values().data());
+  }
 
   Bytes bytes() const {
     return {product_.nonzeros(), product_.sparse().bytes(), with_room_to_grow(room_bytes())};
   }
   void explain(std::ostream& out) const {
     out << "  result: a dot product at each nonzero of the sparse operand, whose pattern it shares, on CUDA "
-           "cores\n";
+           "cores";
+    if (!Product::Epilogue::is_identity) out << ", the epilogue applied as they are stored";
+    out << '\n';
     if (turn_c || turn_d)
       out << "  dense matrices are transposed first where the summed mode is not contiguous\n";
   }
@@ -90,7 +96,7 @@ class SddmmByWarps::Plan {
     if (turn_d) layout.template take<T>(product_.d().nnz());
     return layout.bytes();
   }
-  std::int64_t room_bytes() const { return turned_bytes() + Rows::position_bytes(product_.sparse()); }
+  std::int64_t room_bytes() const { return turned_bytes() + Rows::found_bytes(product_.sparse()); }
 
   void compute(Value* values) {
     room_.with(statement_.resources().scratch(), room_bytes(),
@@ -103,17 +109,23 @@ class SddmmByWarps::Plan {
     const T* d = product_.d().values().data();  // [columns, inner]
     if constexpr (turn_c) {
       T* const turned = layout.template take<T>(product_.c().nnz());
-      transpose(space, inner, product_.rows(), c, turned);
+      transpose_each(inner, product_.rows_of_matrix(), c, turned);
       c = turned;
     }
     if constexpr (turn_d) {
       T* const turned = layout.template take<T>(product_.d().nnz());
-      transpose(space, inner, product_.columns(), d, turned);
+      transpose_each(inner, product_.columns_of_matrix(), d, turned);
       d = turned;
     }
     const auto b = product_.by_rows(layout);
-    sddmm<detail::compute_of<S>>(
-        space, SddmmArguments{b.rows, b.nonzeros, inner, b.positions, b.coordinates, b.values, c, d, values});
+    sddmm(space, SddmmArguments{b.rows, b.nonzeros, inner, b.positions, b.coordinates, b.values, c, d, values,
+                                product_.epilogue()});
+  }
+
+  /// Transposes the matrices [inner, rows] of all batches.
+  void transpose_each(std::int64_t inner, std::int64_t rows, const T* from, T* to) const {
+    for (std::int64_t at = 0; at < product_.matrices(); ++at)
+      transpose(product_.space(), inner, rows, from + at * inner * rows, to + at * inner * rows);
   }
 
   const S& statement_;

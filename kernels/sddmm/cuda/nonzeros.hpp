@@ -53,7 +53,8 @@ struct SddmmNonzerosConfig {
 
 /// The arguments of the product. C is [rows, inner] and D [columns, inner]; rows begin at multiples of 16
 /// bytes.
-template <class Value, class T>
+/// @tparam E  the epilogue: a SampledEpilogue of float
+template <class Value, class T, class E>
 struct SddmmNonzerosArguments {
   std::int64_t nonzeros;
   std::int64_t inner;          ///< a multiple of 8
@@ -62,13 +63,14 @@ struct SddmmNonzerosArguments {
   const T* c;
   const T* d;
   Value* result;  ///< [nonzeros]
+  E epilogue;
 };
 
 namespace detail {
 
-template <class Config, class Value, class T>
+template <class Config, class Value, class T, class E>
 __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_nonzeros_kernel(
-    const __grid_constant__ SddmmNonzerosArguments<Value, T> in) {
+    const __grid_constant__ SddmmNonzerosArguments<Value, T, E> in) {
   using Words = Pack<std::uint32_t, 4>;
   constexpr int instructions = Config::nonzeros / Config::of_instruction;
   __shared__ std::int32_t rows_of_warp[Config::warps][Config::nonzeros];
@@ -151,7 +153,8 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_nonzero
       first_rank += Config::eights * Config::rows;
     } while (first_rank <= last_rank);
   }
-  if (lane_id() < count) in.result[q] = static_cast<Value>(static_cast<float>(scale) * sum);
+  if (lane_id() < count)
+    in.result[q] = static_cast<Value>(in.epilogue(static_cast<float>(scale) * sum, place.row, place.column));
 }
 
 /// Writes where each nonzero lies; each lane takes one nonzero.
@@ -191,12 +194,12 @@ inline bool sddmm_nonzeros_in_many_rows(const Kokkos::Cuda& space, std::int64_t 
 /// A(i, j) = B(i, j) * sum over k of C(i, k) D(j, k), on B's pattern, in the order of the stream of `space`.
 /// @param rows  rows of B
 /// Cost: one kernel; it reads a row of D per nonzero, and a row of C per row that each 32 nonzeros lie in.
-template <class Value, class T>
+template <class Value, class T, class E>
 void sddmm_nonzeros(const Kokkos::Cuda& space, std::int64_t rows,
-                    const SddmmNonzerosArguments<Value, T>& arguments) {
+                    const SddmmNonzerosArguments<Value, T, E>& arguments) {
   const auto run = [&]<int Chunks, bool Exact, int Eights>() {
     using Config = SddmmNonzerosConfig<Chunks, Exact, Eights>;
-    const auto kernel = &detail::sddmm_nonzeros_kernel<Config, Value, T>;
+    const auto kernel = &detail::sddmm_nonzeros_kernel<Config, Value, T, E>;
     set_once_per_device(space, [&] { divide_memory(kernel, Config::kilobytes); });
     launch(space, "sporos::sddmm_nonzeros", kernel,
            Grid(ceil_div(arguments.nonzeros, Config::warps * Config::nonzeros)), Config::threads, 0,

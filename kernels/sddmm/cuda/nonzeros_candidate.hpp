@@ -14,9 +14,11 @@
 namespace sporos::gpu {
 
 /// A(i, j) = B(i, j) * C(i, k) * D(j, k), with A and B in CSR, CSC or COO, and C and D dense, of half or
-/// bfloat16, and stored along either mode, by nonzeros.hpp. Sums are formed in float and multiplied by B's
-/// values in float before they are rounded. A gets the pattern of B, and shares B's arrays if they are
-/// reference counted. A plan keeps where each nonzero lies, in 8 bytes.
+/// bfloat16, and stored along either mode, batches of such products of matrices in CSR, A(b, i, j) =
+/// B(b, i, j) * C(b, i, k) * D(b, j, k), and epilogues that keep zeros (kernels/epilogue/epilogue.hpp), by
+/// nonzeros.hpp. Sums are formed in float and multiplied by B's values in float before they are rounded. A
+/// gets the pattern of B, and shares B's arrays if they are reference counted. A plan keeps where each
+/// nonzero lies, in 8 bytes.
 ///
 /// Returns before the GPU has finished, as SddmmByWarps does.
 struct SddmmByNonzeros : SddmmPackedCandidate<SddmmByNonzeros> {
@@ -54,13 +56,14 @@ struct SddmmByNonzeros : SddmmPackedCandidate<SddmmByNonzeros> {
                    char* kept) {
     find_sampled_places(space, a, reinterpret_cast<SampledPlace*>(kept));
   }
-  template <class T, class Value>
+  template <class T, class Value, class E>
   static void multiply(const Kokkos::Cuda& space, const SampledSizes& in, const Counts&, char* kept,
-                       const SampledFactors<T>& factors, const Value* scale, Value* result) {
+                       const SampledFactors<T>& factors, const Value* scale, const E& epilogue,
+                       Value* result) {
     sddmm_nonzeros(space, in.rows,
-                   SddmmNonzerosArguments<Value, T>{in.nonzeros, factors.stride,
-                                                    reinterpret_cast<const SampledPlace*>(kept), scale,
-                                                    factors.c, factors.d, result});
+                   SddmmNonzerosArguments<Value, T, E>{in.nonzeros, factors.stride,
+                                                       reinterpret_cast<const SampledPlace*>(kept), scale,
+                                                       factors.c, factors.d, result, epilogue});
   }
   static void explain(std::ostream& out, const SampledSizes&, const Counts&) {
     out << SddmmNonzerosConfig<1, true, 1>::nonzeros << " nonzeros a warp";

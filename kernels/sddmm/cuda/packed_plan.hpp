@@ -14,7 +14,7 @@
 ///     K::seconds_of_packing(sizes)            expected seconds of finding the form
 ///     K::kept_bytes, K::packing_bytes         bytes of the form, and of finding it (space, sizes, counts)
 ///     K::pack(space, sizes, counts, a, room, kept)
-///     K::multiply(space, sizes, counts, kept, factors, scale, result)
+///     K::multiply(space, sizes, counts, kept, factors, scale, epilogue, result)
 ///     K::explain(out, sizes, counts)          the rest of a line
 #pragma once
 
@@ -100,7 +100,9 @@ class SddmmPackedPlan {
   void run() {
     product_.replace_result([&](Value* values) { compute(values); });
   }
-  void refill() { compute(product_.result().values().data()); }
+  void refill() {
+    if (product_.inner() > 0) compute(product_.result().values().data());
+  }
 
   Bytes bytes() const {
     return {product_.nonzeros(), product_.sparse().bytes(),
@@ -114,6 +116,7 @@ class SddmmPackedPlan {
            "matrix "
            "instructions in ";
     K::explain(out, product_.sizes(), counts_);
+    if (!Product::Epilogue::is_identity) out << ", the epilogue applied as they are stored";
     out << "\n  expected: " << seconds() * 1e6 << " microseconds a product\n";
     if (FactorsByRows<S>(product_).copies())
       out << "  dense matrices are copied first where their rows do not begin at multiples of 16 bytes\n";
@@ -123,11 +126,11 @@ class SddmmPackedPlan {
   std::int64_t measuring_bytes() const {
     Layout layout;
     layout.template take<Counts>(1);
-    return layout.bytes() + Rows::position_bytes(product_.sparse());
+    return layout.bytes() + Rows::found_bytes(product_.sparse());
   }
   std::int64_t packing_bytes() const {
     return K::packing_bytes(product_.space(), product_.sizes(), counts_) +
-           Rows::position_bytes(product_.sparse());
+           Rows::found_bytes(product_.sparse());
   }
   std::int64_t kept_bytes() const { return K::kept_bytes(product_.sizes(), counts_); }
 
@@ -149,7 +152,7 @@ class SddmmPackedPlan {
       const auto [c, d] = factors.read(layout);
       K::multiply(product_.space(), product_.sizes(), counts_, packed_.data(),
                   SampledFactors<T>{c, d, factors.stride()},
-                  static_cast<const Value*>(product_.sparse().values().data()), values);
+                  static_cast<const Value*>(product_.sparse().values().data()), product_.epilogue(), values);
     });
   }
 
@@ -175,9 +178,9 @@ Offer cost_of_packed(const S& statement, const Resources<Kokkos::Cuda>& resource
 template <class K>
 struct SddmmPackedCandidate {
   static constexpr std::string_view takes =
-      "A(i, j) = B(i, j) * C(i, k) * D(j, k), A and B in the same CSR, CSC or COO, of half, bfloat16 or "
-      "float, "
-      "C and D dense, of half or bfloat16, in the memory of a GPU of compute capability 8.0 or more";
+      "A(i, j) = B(i, j) * C(i, k) * D(j, k), A and B in the same CSR, CSC, COO or batches of CSR, of half, "
+      "bfloat16 or float, C and D dense, of half or bfloat16, in the memory of a GPU of compute capability "
+      "8.0 or more";
   static constexpr bool deterministic = true;
 
   template <class S>

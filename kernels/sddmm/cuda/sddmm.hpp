@@ -42,7 +42,8 @@ struct SddmmConfig {
 };
 
 /// The arguments of the product. C is [rows, inner] and D [columns, inner], row-major.
-template <class Value, class T, class Position, class Coordinate>
+/// @tparam E  the epilogue: a SampledEpilogue
+template <class Value, class T, class Position, class Coordinate, class E>
 struct SddmmArguments {
   std::int64_t rows;
   std::int64_t nonzeros;
@@ -53,6 +54,7 @@ struct SddmmArguments {
   const T* c;
   const T* d;
   Value* result;  ///< [nonzeros]
+  E epilogue;
 };
 
 namespace detail {
@@ -120,9 +122,10 @@ struct SddmmRow {
   }
 };
 
-template <class Config, class Compute, class Value, class T, class Position, class Coordinate>
+template <class Config, class Value, class T, class Position, class Coordinate, class E>
 __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_kernel(
-    const __grid_constant__ SddmmArguments<Value, T, Position, Coordinate> in, int of_warp) {
+    const __grid_constant__ SddmmArguments<Value, T, Position, Coordinate, E> in, int of_warp) {
+  using Compute = typename E::compute;
   const std::int64_t inner = Config::exact ? Config::inner : in.inner;
   constexpr int lanes = Config::lanes;
   const std::int64_t warp =
@@ -162,7 +165,9 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_kernel(
       }
     }
     const Compute sum = transpose_sum(sums);  // [32 nonzeros]
-    if (mine < end) in.result[q] = static_cast<Value>(times(static_cast<Compute>(in.scale[q]), sum));
+    if (mine < end)
+      in.result[q] =
+          static_cast<Value>(in.epilogue(times(static_cast<Compute>(in.scale[q]), sum), row, column));
   }
 }
 
@@ -179,17 +184,17 @@ inline int sddmm_nonzeros_of_warp(const Kokkos::Cuda& space, std::int64_t nonzer
 
 /// A(i, j) = B(i, j) * sum over k of C(i, k) D(j, k), on B's pattern, in the order of the stream of `space`.
 ///
-/// @tparam Compute  the type in which products and sums are formed
+/// Products and sums are formed in the epilogue's type.
 /// @throws RangeError if a row or column number does not fit in 32 bits
 /// Cost: one kernel; it reads a row of D per nonzero, and a row of C whenever the row changes, from the
 /// caches where possible.
-template <class Compute, class Value, class T, class Position, class Coordinate>
-void sddmm(const Kokkos::Cuda& space, const SddmmArguments<Value, T, Position, Coordinate>& arguments) {
+template <class Value, class T, class Position, class Coordinate, class E>
+void sddmm(const Kokkos::Cuda& space, const SddmmArguments<Value, T, Position, Coordinate, E>& arguments) {
   narrow<std::uint32_t>(arguments.rows, "the number of rows of a sampled product on the GPU");
   const int of_warp = sddmm_nonzeros_of_warp(space, arguments.nonzeros);
   const auto run = [&]<int Lanes, int Count, int Pieces, bool Exact>() {
     using Config = SddmmConfig<T, Lanes, Count, Pieces, Exact>;
-    launch(space, "sporos::sddmm", &detail::sddmm_kernel<Config, Compute, Value, T, Position, Coordinate>,
+    launch(space, "sporos::sddmm", &detail::sddmm_kernel<Config, Value, T, Position, Coordinate, E>,
            ceil_div(ceil_div(arguments.nonzeros, of_warp) * warp_size, Config::threads), Config::threads, 0,
            arguments, of_warp);
   };

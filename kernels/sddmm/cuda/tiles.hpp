@@ -54,7 +54,8 @@ struct SddmmTileConfig {
 };
 
 /// The arguments of the product.
-template <class Value>
+/// @tparam E  the epilogue: a SampledEpilogue of float
+template <class Value, class E>
 struct SddmmTilesArguments {
   std::int64_t inner;   ///< at least 1
   int stages;           ///< number of stages in shared memory
@@ -62,6 +63,7 @@ struct SddmmTilesArguments {
   SampledTiles tiles;   ///< those of B
   const Value* scale;   ///< [nonzeros], B's values
   Value* result;        ///< [nonzeros]
+  E epilogue;
 };
 
 /// The dense operands as described to the copy engine: C is [rows, inner] and D [columns, inner].
@@ -71,9 +73,9 @@ struct SddmmMaps {
 
 namespace detail {
 
-template <class Config, class Value>
+template <class Config, class Value, class E>
 __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_tiles_kernel(
-    const __grid_constant__ SddmmTilesArguments<Value> in, const __grid_constant__ SddmmMaps maps) {
+    const __grid_constant__ SddmmTilesArguments<Value, E> in, const __grid_constant__ SddmmMaps maps) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   using T = typename Config::value_type;
   extern __shared__ char memory[];
@@ -180,20 +182,29 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_tiles_k
     std::int32_t nonzero[Config::batch];  // [batch nonzeros]
     float scale[Config::batch];
     float sum[Config::batch];
+    [[maybe_unused]] std::uint16_t place_of[Config::batch];  // for the epilogue
 #pragma unroll
     for (int b = 0; b < Config::batch; ++b) {
       const int at = first + b * Config::threads + thread;
       if (at >= tile.count) continue;
       const int row = next[b] / Config::size, column = next[b] % Config::size;
       nonzero[b] = distances[row] + at;
+      if constexpr (!E::is_identity) place_of[b] = next[b];
       scale[b] = static_cast<float>(in.scale[nonzero[b]]);
       sum[b] = sums_of_tile[row * Config::pitch + column];
     }
     read_places(first + Config::batch * Config::threads);
 #pragma unroll
-    for (int b = 0; b < Config::batch; ++b)
-      if (first + b * Config::threads + thread < tile.count)
-        in.result[nonzero[b]] = static_cast<Value>(scale[b] * sum[b]);
+    for (int b = 0; b < Config::batch; ++b) {
+      if (first + b * Config::threads + thread >= tile.count) continue;
+      const float product = scale[b] * sum[b];
+      if constexpr (E::is_identity)
+        in.result[nonzero[b]] = static_cast<Value>(product);
+      else
+        in.result[nonzero[b]] = static_cast<Value>(
+            in.epilogue(product, std::int64_t{tile.row_tile} * Config::size + place_of[b] / Config::size,
+                        std::int64_t{tile.column_tile} * Config::size + place_of[b] % Config::size));
+    }
   }
 #endif
 }
@@ -203,12 +214,12 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_tiles_k
 /// A(i, j) = B(i, j) * sum over k of C(i, k) D(j, k), on B's pattern, in the order of the stream of `space`.
 /// @param tiles  the tiles of B, of Config::size rows and columns
 /// @param most   upper bound of the number of tiles
-template <class Config, class Value>
+template <class Config, class Value, class E>
 void sddmm_tiles(const Kokkos::Cuda& space, std::int64_t inner, const SampledTiles& tiles, std::int64_t most,
-                 const Value* scale, const SddmmMaps& maps, Value* result) {
-  const SddmmTilesArguments<Value> arguments{
-      inner, Config::stages(inner), Config::bytes_of_stages(inner), tiles, scale, result};
-  launch(space, "sporos::sddmm_tiles", &detail::sddmm_tiles_kernel<Config, Value>, Grid(most),
+                 const Value* scale, const SddmmMaps& maps, const E& epilogue, Value* result) {
+  const SddmmTilesArguments<Value, E> arguments{
+      inner, Config::stages(inner), Config::bytes_of_stages(inner), tiles, scale, result, epilogue};
+  launch(space, "sporos::sddmm_tiles", &detail::sddmm_tiles_kernel<Config, Value, E>, Grid(most),
          Config::threads, Config::shared_bytes(inner), arguments, maps);
 }
 

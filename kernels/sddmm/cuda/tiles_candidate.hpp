@@ -17,17 +17,18 @@
 namespace sporos::gpu {
 
 /// A(i, j) = B(i, j) * C(i, k) * D(j, k), with A and B in CSR, CSC or COO, and C and D dense, of half or
-/// bfloat16, and stored along either mode, by tiles.hpp. Sums are formed in float and multiplied by B's
-/// values in float before they are rounded. A gets the pattern of B, and shares B's arrays if they are
-/// reference counted.
+/// bfloat16, and stored along either mode, batches of such products of matrices in CSR, A(b, i, j) =
+/// B(b, i, j) * C(b, i, k) * D(b, j, k), and epilogues that keep zeros (kernels/epilogue/epilogue.hpp), by
+/// tiles.hpp. Sums are formed in float and multiplied by B's values in float before they are rounded. A gets
+/// the pattern of B, and shares B's arrays if they are reference counted.
 ///
 /// Returns before the GPU has finished, as SddmmByWarps does.
 struct SddmmByTiles {
   static constexpr std::string_view name = "SDDMM by tiles on tensor cores";
   static constexpr std::string_view takes =
-      "A(i, j) = B(i, j) * C(i, k) * D(j, k), A and B in the same CSR, CSC or COO, of half, bfloat16 or "
-      "float, "
-      "C and D dense, of half or bfloat16, in the memory of a GPU of compute capability 9.0";
+      "A(i, j) = B(i, j) * C(i, k) * D(j, k), A and B in the same CSR, CSC, COO or batches of CSR, of half, "
+      "bfloat16 or float, C and D dense, of half or bfloat16, in the memory of a GPU of compute capability "
+      "9.0";
   static constexpr bool deterministic = true;
 
   template <class S>
@@ -39,7 +40,8 @@ struct SddmmByTiles {
     using Product = SampledProduct<S>;
     using Config = SddmmTileConfig<typename Product::T, 128>;
     const bool are_compiled = once_per_device(resources.space(), [] {
-      return has_wgmma(&detail::sddmm_tiles_kernel<Config, typename Product::Value>);
+      return has_wgmma(
+          &detail::sddmm_tiles_kernel<Config, typename Product::Value, typename Product::Epilogue>);
     });
     if (!runs_sm_90a(resources.space().cuda_device_prop().major, are_compiled)) return Declined{no_sm_90a};
     return cost_of_packed<SddmmByTiles>(statement, resources, use);
@@ -99,16 +101,17 @@ struct SddmmByTiles {
       find_sampled_tiles<Size>(space, a, counts.of(Size), in_room, to);
     });
   }
-  template <class T, class Value>
+  template <class T, class Value, class E>
   static void multiply(const Kokkos::Cuda& space, const SampledSizes& in, const Counts& counts, char* kept,
-                       const SampledFactors<T>& factors, const Value* scale, Value* result) {
+                       const SampledFactors<T>& factors, const Value* scale, const E& epilogue,
+                       Value* result) {
     Layout of_kept(kept);
     const SampledTiles tiles = lay_out(of_kept, in, counts).view();
     with_size(in, counts, [&]<int Size>(std::integral_constant<int, Size>) {
       using Config = SddmmTileConfig<T, Size>;
       const SddmmMaps maps{operand_map<typename Config::C>(factors.c, in.rows, in.inner, factors.stride),
                            operand_map<typename Config::D>(factors.d, in.columns, in.inner, factors.stride)};
-      sddmm_tiles<Config>(space, in.inner, tiles, counts.of(Size), scale, maps, result);
+      sddmm_tiles<Config>(space, in.inner, tiles, counts.of(Size), scale, maps, epilogue, result);
     });
   }
   static void explain(std::ostream& out, const SampledSizes& in, const Counts& counts) {

@@ -36,7 +36,8 @@ struct SddmmWindowConfig {
 
 /// The arguments of the product. C is [rows, inner] and D [columns, inner]; rows begin at multiples of 16
 /// bytes.
-template <class Value, class T>
+/// @tparam E  the epilogue: a SampledEpilogue of float
+template <class Value, class T, class E>
 struct SddmmWindowsArguments {
   std::int64_t rows;
   std::int64_t inner;  ///< a multiple of 8
@@ -45,13 +46,14 @@ struct SddmmWindowsArguments {
   const T* c;
   const T* d;
   Value* result;  ///< [nonzeros]
+  E epilogue;
 };
 
 namespace detail {
 
-template <class Config, class Value, class T>
+template <class Config, class Value, class T, class E>
 __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_windows_kernel(
-    const __grid_constant__ SddmmWindowsArguments<Value, T> in) {
+    const __grid_constant__ SddmmWindowsArguments<Value, T, E> in) {
   using Words = Pack<std::uint32_t, 4>;
   constexpr int groups = SampledWindows::groups_of_piece;
   const std::int64_t number = std::int64_t{blockIdx.x} * Config::warps + threadIdx.x / warp_size;
@@ -134,7 +136,14 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_windows
     }
   }
   for_each_result([&](int g, int r, std::int64_t q) {
-    in.result[q] = static_cast<Value>(static_cast<float>(scale[g][r]) * sums[g][r]);
+    const float product = static_cast<float>(scale[g][r]) * sums[g][r];
+    if constexpr (E::is_identity) {
+      in.result[q] = static_cast<Value>(product);
+    } else {
+      const auto at = MmaM16N8K16::of_d(lane_id(), r);
+      in.result[q] = static_cast<Value>(
+          in.epilogue(product, first_row + at.row, std::int64_t{__ldg(group[g].columns + at.column)}));
+    }
   });
 }
 
@@ -142,12 +151,12 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_windows
 
 /// A(i, j) = B(i, j) * sum over k of C(i, k) D(j, k), on B's pattern, in the order of the stream of `space`.
 /// @param most  upper bound of the number of pieces
-template <class Value, class T>
-void sddmm_windows(const Kokkos::Cuda& space, const SddmmWindowsArguments<Value, T>& arguments,
+template <class Value, class T, class E>
+void sddmm_windows(const Kokkos::Cuda& space, const SddmmWindowsArguments<Value, T, E>& arguments,
                    std::int64_t most) {
   const auto run = [&]<int Chunks>(std::integral_constant<int, Chunks>) {
     using Config = SddmmWindowConfig<Chunks>;
-    launch(space, "sporos::sddmm_windows", &detail::sddmm_windows_kernel<Config, Value, T>,
+    launch(space, "sporos::sddmm_windows", &detail::sddmm_windows_kernel<Config, Value, T, E>,
            Grid(ceil_div(most, Config::warps)), Config::threads, 0, arguments);
   };
   if (arguments.inner <= 32)

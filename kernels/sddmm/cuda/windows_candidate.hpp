@@ -15,9 +15,10 @@
 namespace sporos::gpu {
 
 /// A(i, j) = B(i, j) * C(i, k) * D(j, k), with A and B in CSR, CSC or COO, and C and D dense, of half or
-/// bfloat16, and stored along either mode, by windows.hpp. Sums are formed in float and multiplied by B's
-/// values in float before they are rounded. A gets the pattern of B, and shares B's arrays if they are
-/// reference counted.
+/// bfloat16, and stored along either mode, batches of such products of matrices in CSR, A(b, i, j) =
+/// B(b, i, j) * C(b, i, k) * D(b, j, k), and epilogues that keep zeros (kernels/epilogue/epilogue.hpp), by
+/// windows.hpp. Sums are formed in float and multiplied by B's values in float before they are rounded. A
+/// gets the pattern of B, and shares B's arrays if they are reference counted.
 ///
 /// Returns before the GPU has finished, as SddmmByWarps does.
 struct SddmmByWindows : SddmmPackedCandidate<SddmmByWindows> {
@@ -63,14 +64,15 @@ struct SddmmByWindows : SddmmPackedCandidate<SddmmByWindows> {
     Layout of_kept(kept);
     find_sampled_windows(space, a, room, SampledWindowOutput::lay_out(of_kept, counts));
   }
-  template <class T, class Value>
+  template <class T, class Value, class E>
   static void multiply(const Kokkos::Cuda& space, const SampledSizes& in, const Counts& counts, char* kept,
-                       const SampledFactors<T>& factors, const Value* scale, Value* result) {
+                       const SampledFactors<T>& factors, const Value* scale, const E& epilogue,
+                       Value* result) {
     Layout of_kept(kept);
     sddmm_windows(space,
-                  SddmmWindowsArguments<Value, T>{in.rows, factors.stride,
-                                                  SampledWindowOutput::lay_out(of_kept, counts).view(), scale,
-                                                  factors.c, factors.d, result},
+                  SddmmWindowsArguments<Value, T, E>{in.rows, factors.stride,
+                                                     SampledWindowOutput::lay_out(of_kept, counts).view(),
+                                                     scale, factors.c, factors.d, result, epilogue},
                   counts.pieces);
   }
   static void explain(std::ostream& out, const SampledSizes& in, const Counts& counts) {

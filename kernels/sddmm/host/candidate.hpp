@@ -3,9 +3,11 @@
 /// Dot products at the nonzeros of a sparse matrix by its rows, on the host.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <ostream>
 #include <string_view>
+#include <type_traits>
 
 #include "../../../core/pool.hpp"
 #include "../../../formats/shared_levels.hpp"
@@ -19,11 +21,17 @@
 namespace sporos {
 
 /// A(i, j) = B(i, j) * C(i, k) * D(j, k), factors in any order, with A and B in the same CSR format, C and D
-/// dense and row-major, all in host memory, by rows.hpp. A gets the pattern of B, and shares B's arrays if
+/// dense and row-major, all in host memory, or an epilogue of such a product that keeps zeros
+/// (kernels/epilogue/epilogue.hpp), by rows.hpp. A gets the pattern of B, and shares B's arrays if
 /// they are reference counted.
 struct SddmmByRows {
   struct Operands : RealHostOperands {
     static constexpr bool turns_dense = false;
+    template <class S>
+    static constexpr bool admits() {
+      return HostOperands::admits<S>() && detail::has_one_real_type<S>() &&
+             std::same_as<typename S::order, derived_order<typename S::result_type, typename S::right_type>>;
+    }
   };
   using Pattern = SddmmPattern<Operands>;
   static constexpr std::string_view name = "SDDMM by rows";
@@ -60,9 +68,11 @@ class SddmmByRows::Plan {
       result.replace(empty.extents(), empty.levels(), empty.values());
       return;
     }
-    // The result's own values, unless they are shared with another tensor or read by an operand.
+    // The result's own values, unless they are shared with another tensor or read by an operand, or a
+    // function that throws would leave some of them changed.
     auto values = result.values();
-    if (result.nnz() != pattern.nnz() || values.use_count() != 2 || reads_result(statement_))
+    if (!decltype(Pattern::epilogue(statement_))::is_identity || result.nnz() != pattern.nnz() ||
+        values.use_count() != 2 || reads_result(statement_))
       values = pool().array<T>("sporos::Tensor values", pattern.nnz());
     compute(values.data());
     result.replace(result.extents(), detail::shared_levels(pattern), values);
@@ -79,6 +89,8 @@ class SddmmByRows::Plan {
   }
   void explain(std::ostream& out) const {
     out << "  result: a dot product at each nonzero of the sparse operand, whose pattern it shares\n";
+    if (!decltype(Pattern::epilogue(statement_))::is_identity)
+      out << "  epilogue: applied after each chunk of rows\n";
   }
 
  private:
@@ -89,10 +101,16 @@ class SddmmByRows::Plan {
     const auto b = detail::sparse_rows(Pattern::sampled(statement_).tensor());
     const T* const c = Pattern::of_rows(statement_).tensor().values().data();
     const T* const d = Pattern::of_columns(statement_).tensor().values().data();
+    const auto epilogue = Pattern::epilogue(statement_);
+    using Epilogue = std::remove_const_t<decltype(epilogue)>;
     const detail::SddmmForm form = detail::sddmm_form_for(inner() * std::int64_t{sizeof(T)});
     detail::for_each_row_chunk(statement_.resources().space(), b, inner(),
                                [=, inner = inner()](std::int64_t begin, std::int64_t end) {
                                  detail::scale_dots_of_rows(form, b, c, d, inner, to, begin, end);
+                                 if constexpr (!Epilogue::is_identity)
+                                   for (std::int64_t row = begin; row < end; ++row)
+                                     for (std::int64_t q = b.begin(row); q < b.begin(row + 1); ++q)
+                                       to[q] = epilogue(to[q], row, b.coordinates[q]);
                                });
   }
 

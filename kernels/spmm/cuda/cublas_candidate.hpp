@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <ostream>
 #include <string_view>
@@ -84,6 +85,7 @@ class SpmmByCublas::Plan {
   using Sum = accumulate_t<T>;
   using Epilogue = decltype(epilogue_of(std::declval<const S&>()));
   static constexpr bool is_constant = S::schedule::has_constant_operands;
+  static constexpr bool is_finite = S::schedule::has_finite_operands;
   static constexpr bool is_in_tf32 = S::schedule::allows_tf32 && std::is_same_v<T, float>;
   static constexpr std::int64_t of_16_bytes = 16 / std::int64_t{sizeof(T)};  ///< elements
 
@@ -113,13 +115,11 @@ class SpmmByCublas::Plan {
     const double bytes =
         static_cast<double>(expanded_bytes()) + static_cast<double>(b().nnz()) * sizeof(T) + of_result;
     const bool is_aligned = line_of_b() % of_16_bytes == 0 && length() % of_16_bytes == 0;
-    const double zeros = 1 - static_cast<double>(a().nnz()) / static_cast<double>(std::max<std::int64_t>(
-                                                                  1, lines().rows * lines().columns));
     const double finishing = sums_are_separate() ? of_result + elements * 2 * sizeof(Out) : 0;
     return cublas_seconds(cublas_arithmetic<T>(is_in_tf32), static_cast<double>(count()),
                           static_cast<double>(length()), static_cast<double>(inner()), bytes, is_aligned,
-                          zeros) +
-           (sums_are_separate() || has_zeros() ? launch : 0) + finishing / bytes_per_second;
+                          1 - share_of_nonzeros()) +
+           (sums_are_separate() || is_mended() ? launch : 0) + finishing / bytes_per_second;
   }
   /// The seconds that writing the sparse operand with its zeros is expected to take.
   double seconds_of_expanding() const {
@@ -161,8 +161,9 @@ class SpmmByCublas::Plan {
   void explain(std::ostream& out) const {
     out << "  result: located, by cuBLAS";
     if (is_in_tf32) out << ", in tf32";
-    if (has_zeros()) out << "; sums that are not finite are computed again from nonzeros";
-    out << "\n  operands: the sparse one is written with its zeros, " << expanded_bytes() << " bytes, "
+    if (is_mended()) out << "; sums that are not finite are computed again from nonzeros";
+    out << "\n  operands: the sparse one, of which " << std::lround(100 * share_of_nonzeros())
+        << " % is stored, is written with its zeros, " << expanded_bytes() << " bytes, "
         << (is_constant ? "once\n" : "again in each run\n");
     if (sums_are_separate()) out << "  epilogue: applied in a second pass\n";
   }
@@ -200,6 +201,13 @@ class SpmmByCublas::Plan {
   bool sums_are_separate() const { return !Epilogue::is_identity || statement_.accumulates(); }
   /// Whether A does not store all of its elements: its zeros must not meet what is not finite in B.
   bool has_zeros() const { return a().nnz() < a().extent(0) * a().extent(1); }
+  /// Of A's elements, the part that it stores.
+  double share_of_nonzeros() const {
+    return static_cast<double>(a().nnz()) /
+           static_cast<double>(std::max<std::int64_t>(1, a().extent(0) * a().extent(1)));
+  }
+  /// Whether sums that are not finite are computed again.
+  bool is_mended() const { return has_zeros() && !is_finite; }
   /// The lines in which A is stored.
   auto lines() const { return detail::csr_view<detail::is_by_columns<typename Sparse::format>>(a()); }
   /// Elements from one line of A with its zeros to the next: lines begin where cuBLAS reads them fastest.
@@ -214,7 +222,7 @@ class SpmmByCublas::Plan {
       const Room room = lay_out(memory, is_in_two);
       if (!is_held()) expand_lines(space(), lines(), room.dense, stride());
       is_in_two ? multiply(room, room.sums) : multiply(room, c);
-      if (!is_in_two && !has_zeros()) return;
+      if (!is_in_two && !is_mended()) return;
       const auto of_a = lines();
       using Lines = std::remove_const_t<decltype(of_a)>;
       const DenseProduct<layout, Lines, T, Sum, Out, Epilogue> product{of_a,

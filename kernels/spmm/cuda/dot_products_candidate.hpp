@@ -19,21 +19,23 @@
 
 namespace sporos::gpu {
 
-/// C(i, j) = A(i, k) * B(k, j), with A in CSR or CSC, B and C dense, of 16-bit floats or, in tf32, of floats,
-/// on tensor cores, by dot_products.hpp. This is TCA-SpMM, kept for comparison: a statement runs it if it
-/// says `.use<gpu::SpmmByDotProducts>()`, since other kernels are faster, and tf32 has
-/// fewer digits than a statement on floats promises; floats within a part in 2^11 of the largest become
-/// infinite, and their products with zero NaN.
-///
-/// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
-/// host and Kokkos::fence() wait for it.
-struct SpmmByDotProducts {
+/// The shapes of the kernel: for short rows and narrow results, which wait for what they gather, small
+/// buffers and many warps; for others, more columns at a time. Steps of eight segments, the paper's, are
+/// slower than those of four (cuda_spmm_classes_h200.json).
+struct DotTunings {
+  static constexpr DotTuning for_short_rows{.most_segments = 4, .buffer_bytes = 2048, .blocks = 4},
+      for_long_rows{.most_segments = 4, .buffer_bytes = 4096, .blocks = 2};
+};
+
+/// What candidates for such products have in common.
+/// @tparam Way      the candidate
+/// @tparam Tunings  such as DotTunings
+template <class Way, class Tunings>
+struct SpmmDotProductsCandidate {
   using Pattern = SpmmOfSumsPattern<GpuMatrixOperands>;
-  static constexpr std::string_view name = "SpMM by dot products on tensor cores";
   static constexpr std::string_view takes =
       "C(i, j) = A(i, k) * B(k, j), A in CSR or CSC, B and C dense, C row-major, half, bfloat16 or float in "
-      "A "
-      "and B, in the memory of a GPU of compute capability 8.0 or more";
+      "A and B, in the memory of a GPU of compute capability 8.0 or more";
   static constexpr bool deterministic = true;
 
   template <class S>
@@ -50,7 +52,7 @@ struct SpmmByDotProducts {
   }
 
   template <class S>
-  using Plan = SpmmRowsPlan<SpmmByDotProducts, S>;
+  using Plan = SpmmRowsPlan<Way, S>;
 
   // What SpmmRowsPlan asks for.
 
@@ -87,18 +89,13 @@ struct SpmmByDotProducts {
 
   static constexpr bool deals_rows = false;
 
-  /// For short rows and narrow results, which wait for what they gather: small buffers and many warps. For
-  /// others, more columns at a time. Steps of eight segments, the paper's, are slower than those of four
-  /// (cuda_spmm_classes_h200.json).
-  static constexpr DotTuning for_short_rows{.most_segments = 4, .buffer_bytes = 2048, .blocks = 4},
-      for_long_rows{.most_segments = 4, .buffer_bytes = 4096, .blocks = 2};
   template <class B>
   static bool has_short_rows(std::int64_t rows, std::int64_t nonzeros, std::int64_t columns) {
     return nonzeros <= 16 * rows || columns * static_cast<std::int64_t>(sizeof(B)) <= 64;
   }
   template <class B>
   static const DotTuning& tuning(std::int64_t rows, std::int64_t nonzeros, std::int64_t columns) {
-    return has_short_rows<B>(rows, nonzeros, columns) ? for_short_rows : for_long_rows;
+    return has_short_rows<B>(rows, nonzeros, columns) ? Tunings::for_short_rows : Tunings::for_long_rows;
   }
 
   /// Rows are cut if their warps would gather for longer than others, which is after 8 steps, or earlier if
@@ -109,7 +106,7 @@ struct SpmmByDotProducts {
                          std::int64_t, bool) {
     constexpr int pack = widest_pack<B>;
     constexpr std::int64_t longest = 512;
-    const DotTuning& tuning = SpmmByDotProducts::tuning<B>(a.rows, a.nonzeros, columns);
+    const DotTuning& tuning = SpmmDotProductsCandidate::tuning<B>(a.rows, a.nonzeros, columns);
     const std::int64_t step = std::int64_t{8} * tuning.most_segments;
     RowsShape out;
     out.lanes = 8;
@@ -129,9 +126,9 @@ struct SpmmByDotProducts {
                        std::int64_t pieces) {
     using B = std::remove_cvref_t<decltype(*in.b)>;
     if (has_short_rows<B>(in.a.rows, in.a.nonzeros, in.columns))
-      spmm_dot_products<for_short_rows>(space, in, index.warps, pieces);
+      spmm_dot_products<Tunings::for_short_rows>(space, in, index.warps, pieces);
     else
-      spmm_dot_products<for_long_rows>(space, in, index.warps, pieces);
+      spmm_dot_products<Tunings::for_long_rows>(space, in, index.warps, pieces);
   }
   static void explain(std::ostream& out, const RowsShape&) {
     out << "a row of up to 8, 16, 32 or more nonzeros by up to 1, 2, 4 or 8 warps, an empty one by none";
@@ -139,6 +136,18 @@ struct SpmmByDotProducts {
   static double seconds(const RowsWork& work) {
     return 6e-6 + work.bytes / 5e12 + (work.has_pieces ? 3e-6 : 0);
   }
+};
+
+/// C(i, j) = A(i, k) * B(k, j), with A in CSR or CSC, B and C dense, of 16-bit floats or, in tf32, of floats,
+/// on tensor cores, by dot_products.hpp. This is TCA-SpMM, kept for comparison: a statement runs it if it
+/// says `.use<gpu::SpmmByDotProducts>()`, since other kernels are faster, and tf32 has
+/// fewer digits than a statement on floats promises; floats within a part in 2^11 of the largest become
+/// infinite, and their products with zero NaN.
+///
+/// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
+/// host and Kokkos::fence() wait for it.
+struct SpmmByDotProducts : SpmmDotProductsCandidate<SpmmByDotProducts, DotTunings> {
+  static constexpr std::string_view name = "SpMM by dot products on tensor cores";
 };
 
 }  // namespace sporos::gpu

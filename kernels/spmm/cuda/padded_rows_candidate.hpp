@@ -171,7 +171,7 @@ class SpmmByPaddedRows::Plan
     if (!Product::epilogue_is_identity) out << ", the epilogue applied as they are stored";
     out << "\n  operands: the sparse one is packed as rows of padded steps of " << PaddedRows<T>::of_step
         << " nonzeros, the longest first" << (is_constant ? ", once\n" : ", its values again in each run\n");
-    this->explain_copy(out);
+    this->explain_sparse(out);
     if (turn_b) out << "  operands: the dense one is transposed first\n";
   }
 

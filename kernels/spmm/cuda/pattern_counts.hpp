@@ -4,7 +4,9 @@
 /// kernels at once, so that the GPU is waited for once.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <ostream>
 #include <type_traits>
 
 #include "../../../core/value.hpp"
@@ -52,6 +54,33 @@ PatternCounts count_pattern(const Resources<Kokkos::Cuda>& resources, const A& a
   if constexpr (is_narrow_float_v<T> || std::is_same_v<T, double>)
     if (what.windows) start_counting_window_steps(space, a, &to->windows);
   return read_back(space, to);
+}
+
+/// Says what was counted of a matrix of values of type T; nothing about what was not.
+template <class T>
+void explain_pattern(std::ostream& out, const PatternCounts& counts, std::int64_t rows, std::int64_t columns,
+                     std::int64_t nonzeros) {
+  const auto percent = [](std::int64_t part, std::int64_t whole) {
+    return std::lround(100 * static_cast<double>(part) / static_cast<double>(whole));
+  };
+  if (counts.rows.lengths.longest > 0)
+    out << "  pattern: rows of " << nonzeros / rows << " nonzeros on average and "
+        << counts.rows.lengths.longest << " at most\n";
+  const auto of_tiles = [&](int kept, std::int64_t tiles, int height, int width) {
+    if (kept > 0)
+      out << "  pattern: " << percent(kept, tiles) << " % of tiles of " << height << " x " << width
+          << " have nonzeros, " << nonzeros / kept << " each on average\n";
+  };
+  of_tiles(counts.tiles.kept, TileNonzeros::of(rows, columns).tiles(), TileNonzeros::rows,
+           TileNonzeros::columns);
+  for (const int height : {SplitTiles::fewest_rows, SplitTiles::most_rows})
+    of_tiles(counts.split_tiles.kept[SplitTileCounts::of(height)],
+             SplitTiles::of(height, rows, columns).tiles(), height, SplitTiles::columns);
+  if constexpr (is_narrow_float_v<T> || std::is_same_v<T, double>)
+    for (const int height : window_heights)
+      if (const std::int64_t steps = counts.windows.steps[ValueWindowCounts::of(height)]; steps > 0)
+        out << "  pattern: " << percent(nonzeros, steps * height * ValueWindows<T>::columns)
+            << " % of the elements of windows of " << height << " rows are nonzeros\n";
 }
 
 }  // namespace sporos::gpu

@@ -90,27 +90,9 @@ class PlanOfSpmm {
   bool has_rows() const { return this->has_terms() && !(Rows::is_copied && !rows_.is_read()); }
   /// Counts A's pattern; what any kernel needs, once for all, while the fastest one is chosen.
   /// @param own  what the plan needs itself
-  PatternCounts count_pattern(const Counted& own) const {
-    const auto matrix = rows_.view(a());
-    const Resources<Kokkos::Cuda>& resources = statement_.resources();
-    if (S::schedule::run_by::choice == sporos::option::Choice::one || memory_is_bounded() || Rows::is_copied)
-      return gpu::count_pattern(resources, matrix, own);
-    // The others need a GPU of compute capability 9.0.
-    const bool has_all = space().cuda_device_prop().major == 9;
-    const TileNonzeros tiles = TileNonzeros::of(m(), inner());
-    const SplitTiles split_tiles = SplitTiles::of(SplitTiles::fewest_rows, m(), inner());
-    const std::int64_t count = a().nnz();
-    const Counted all{.rows = true,
-                      .tiles = has_all && !has_full_tiles() && tiles.column_tiles <= most_column_tiles &&
-                               tiles.are_worth_their_numbers(count),
-                      .split_tiles = has_all && split_tiles.column_tiles <= most_split_column_tiles &&
-                                     split_tiles.are_worth_their_numbers(count),
-                      .windows = has_all && inner() <= most_window_columns &&
-                                 count <= std::numeric_limits<std::int32_t>::max()};
-    return sporos::detail::Measurements::of<CountsOf<typename Rows::View>>(
-               matrix,
-               [&] { return CountsOf<typename Rows::View>{gpu::count_pattern(resources, matrix, all)}; })
-        .counts;
+  const PatternCounts& count_pattern(const Counted& own) {
+    pattern_ = measured_pattern(own);
+    return pattern_;
   }
   /// Whether A is so full that few tiles can be without nonzeros.
   bool has_full_tiles() const { return a().nnz() >= 512 * TileNonzeros::of(m(), inner()).tiles(); }
@@ -120,8 +102,9 @@ class PlanOfSpmm {
     if (use == Use::once) return Rows::seconds_to_read(a());
     return S::schedule::has_constant_operands ? 0 : Rows::seconds_to_read_again(a());
   }
-  /// Says that A is copied, if it is, and how often.
-  void explain_copy(std::ostream& out) const {
+  /// Says what A's pattern is like, as far as it was counted, and how often A is copied, if it is.
+  void explain_sparse(std::ostream& out) const {
+    explain_pattern<typename Sparse::value_type>(out, pattern_, m(), inner(), a().nnz());
     if (!Rows::is_copied) return;
     out << "  operands: the sparse one is copied by rows"
         << (!rows_.is_read()                     ? " first\n"
@@ -178,8 +161,32 @@ class PlanOfSpmm {
 
   const S& statement_;
   Rows rows_;
+  PatternCounts pattern_{};  ///< zeros where nothing was counted
 
  private:
+  PatternCounts measured_pattern(const Counted& own) const {
+    const auto matrix = rows_.view(a());
+    const Resources<Kokkos::Cuda>& resources = statement_.resources();
+    if (S::schedule::run_by::choice == sporos::option::Choice::one || memory_is_bounded() || Rows::is_copied)
+      return gpu::count_pattern(resources, matrix, own);
+    // The others need a GPU of compute capability 9.0.
+    const bool has_all = space().cuda_device_prop().major == 9;
+    const TileNonzeros tiles = TileNonzeros::of(m(), inner());
+    const SplitTiles split_tiles = SplitTiles::of(SplitTiles::fewest_rows, m(), inner());
+    const std::int64_t count = a().nnz();
+    const Counted all{.rows = true,
+                      .tiles = has_all && !has_full_tiles() && tiles.column_tiles <= most_column_tiles &&
+                               tiles.are_worth_their_numbers(count),
+                      .split_tiles = has_all && split_tiles.column_tiles <= most_split_column_tiles &&
+                                     split_tiles.are_worth_their_numbers(count),
+                      .windows = has_all && inner() <= most_window_columns &&
+                                 count <= std::numeric_limits<std::int32_t>::max()};
+    return sporos::detail::Measurements::of<CountsOf<typename Rows::View>>(
+               matrix,
+               [&] { return CountsOf<typename Rows::View>{gpu::count_pattern(resources, matrix, all)}; })
+        .counts;
+  }
+
   static constexpr std::int64_t of_16_bytes = 16 / std::int64_t{sizeof(B)};  ///< elements
 
   std::int64_t padded_stride() const { return ceil_div(n(), of_16_bytes) * of_16_bytes; }

@@ -124,7 +124,7 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
     if (is_dealt_) out << ", the longest rows first";
     if (pieces_ != 0) out << "; rows of more than " << long_rows().cut << " nonzeros are cut";
     out << '\n';
-    this->explain_copy(out);
+    this->explain_sparse(out);
     if (turn_b) out << "  operands: the dense one is transposed first\n";
     if (Operands::is_of_batches)
       out << "  batches: " << result().extent(0) << ", of which each "

@@ -188,7 +188,7 @@ class SpmmBySplitTiles::Plan
            "is packed as tiles of "
         << choice.rows << " x " << SplitTiles::columns << " with their zeros"
         << (is_constant ? " once\n" : ", its values again in each run\n");
-    this->explain_copy(out);
+    this->explain_sparse(out);
     if (turn_b) out << "  operands: the dense one is transposed first\n";
   }
 

@@ -147,7 +147,7 @@ class SpmmOnTensorCores::Plan
     out << "\n  operands: the sparse one is packed as tiles of " << TileNonzeros::rows << " x "
         << TileNonzeros::columns << (form_ == TileForm::dense ? " with their zeros" : "")
         << (is_constant ? " once\n" : ", its values again in each run\n");
-    this->explain_copy(out);
+    this->explain_sparse(out);
     if (turn_b) out << "  operands: the dense one is transposed first\n";
   }
 

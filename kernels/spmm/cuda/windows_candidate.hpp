@@ -226,6 +226,7 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
     if (!Product::epilogue_is_identity) out << ", the epilogue applied as they are stored";
     out << "\n  operands: the sparse one is packed as windows with their columns"
         << (is_constant ? " once\n" : ", its values again in each run\n");
+    this->explain_sparse(out);
     if (turn_b) out << "  operands: the dense one is transposed first\n";
   }
 

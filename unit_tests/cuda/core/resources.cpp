@@ -25,6 +25,10 @@ struct Work {
   Tensor<double, DenseMatrix<>, Cuda> U, V;
   Tensor<double, CSF<3>, Cuda> T;
   Tensor<double, DenseVector, Cuda> x;
+  Tensor<sporos::half, CSR<std::int32_t, std::int32_t>, Cuda> narrow;
+  Tensor<sporos::half, DenseMatrix<>, Cuda> X, Y;
+  Tensor<sporos::half, NM<8, 32, 32>, Cuda> blocks;
+  Tensor<sporos::half, TwoFour, Cuda> two_four;
 
   explicit Work(unsigned seed)
       : B(assemble<CSR<>>(random_entries<double, 2>({700, 500}, 9000, seed)).copy_to<Cuda>()),
@@ -32,12 +36,23 @@ struct Work {
         U(filled<double, DenseMatrix<>>({500, 32}, seed + 2).copy_to<Cuda>()),
         V(filled<double, DenseMatrix<>>({600, 32}, seed + 3).copy_to<Cuda>()),
         T(assemble<CSF<3>>(random_entries<double, 3>({700, 500, 600}, 9000, seed + 4)).copy_to<Cuda>()),
-        x(filled<double, DenseVector>({500}, seed + 5).copy_to<Cuda>()) {}
+        x(filled<double, DenseVector>({500}, seed + 5).copy_to<Cuda>()),
+        narrow(assemble<CSR<std::int32_t, std::int32_t>>(
+                   random_entries<sporos::half, 2>({700, 512}, 9000, seed + 6))
+                   .copy_to<Cuda>()),
+        X(filled<sporos::half, DenseMatrix<>>({512, 64}, seed + 7).copy_to<Cuda>()),
+        Y(filled<sporos::half, DenseMatrix<>>({700, 64}, seed + 8).copy_to<Cuda>()),
+        blocks(
+            prune<NM<8, 32, 32>>(filled<sporos::half, DenseMatrix<>>({64, 128}, seed + 9)).copy_to<Cuda>()),
+        two_four(prune<TwoFour>(filled<sporos::half, DenseMatrix<>>({128, 64}, seed + 10)).copy_to<Cuda>()) {}
 
   struct Results {
-    Tensor<double, CSR<>, Cuda> product{{700, 600}}, sum{{700, 500}}, dots{{700, 500}};
+    Tensor<double, CSR<>, Cuda> product{{700, 600}}, nest{{700, 600}}, sum{{700, 500}}, dots{{700, 500}};
+    Tensor<sporos::half, CSR<std::int32_t, std::int32_t>, Cuda> narrow_dots{{700, 512}};
+    Tensor<sporos::half, DenseMatrix<>, Cuda> tiles{{700, 64}}, of_blocks{{700, 128}},
+        of_two_four{{700, 128}};
     Tensor<double, DenseVector, Cuda> y{{700}};
-    Tensor<double, DenseMatrix<>, Cuda> dense{{700, 32}}, mttkrp{{700, 32}};
+    Tensor<double, DenseMatrix<>, Cuda> dense{{700, 32}}, mttkrp{{700, 32}}, gemm{{500, 600}};
   };
 
   Results run(const Resources<Cuda>& resources) const {
@@ -48,6 +63,23 @@ struct Work {
     assign(out.dense(i, r), B(i, k) * U(k, r)).on(resources).run();
     assign(out.mttkrp(i, r), T(i, k, l) * U(k, r) * V(l, r)).on(resources).run();
     assign(out.dots(i, j), B(i, j) * out.dense(i, r) * U(j, r)).on(resources).run();
+    assign(out.nest(i, j), B(i, k) * C(k, j)).generic().on(resources).run();
+    assign(out.gemm(i, j), U(i, r) * V(j, r)).on(resources).run();
+    plan(assign(out.tiles(i, r), narrow(i, k) * X(k, r))
+             .use<gpu::SpmmOnTensorCores>()
+             .with_constant_operands()
+             .on(resources))
+        .run();
+    auto narrow_dots = plan(assign(out.narrow_dots(i, j), narrow(i, j) * Y(i, r) * X(j, r))
+                                .use<gpu::SddmmByTiles>()
+                                .on(resources));
+    narrow_dots.run();
+    narrow_dots.run();
+    assign(out.of_blocks(i, j), Y(i, k) * blocks(k, j)).use<gpu::NmByGathering>().on(resources).run();
+    assign(out.of_two_four(i, j), Y(i, k) * two_four(j, k))
+        .use<gpu::TwoFourOnTensorCores>()
+        .on(resources)
+        .run();
     resources.space().fence();
     return out;
   }
@@ -60,6 +92,12 @@ void expect_same(const Work::Results& a, const Work::Results& b) {
   expect_equal_tensors(a.y.copy_to<Host>(), b.y);
   expect_equal_tensors(a.dense.copy_to<Host>(), b.dense);
   expect_equal_tensors(a.mttkrp.copy_to<Host>(), b.mttkrp);
+  expect_equal_tensors(a.nest.copy_to<Host>(), b.nest);
+  expect_equal_tensors(a.gemm.copy_to<Host>(), b.gemm);
+  expect_equal_tensors(a.tiles.copy_to<Host>(), b.tiles);
+  expect_equal_tensors(a.narrow_dots.copy_to<Host>(), b.narrow_dots);
+  expect_equal_tensors(a.of_blocks.copy_to<Host>(), b.of_blocks);
+  expect_equal_tensors(a.of_two_four.copy_to<Host>(), b.of_two_four);
 }
 
 TEST(CudaStreams, RunTheStatementsOfTwoThreadsAtOnce) {

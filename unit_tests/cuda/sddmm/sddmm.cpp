@@ -54,6 +54,10 @@ TEST(CudaSddmm, EqualsTheHostsForComplexAndIntegerValues) {
   expect_sampled_product_equals_host<std::int64_t, CSR<std::int64_t, std::int64_t>, RowMajor, ColumnMajor>(
       20, random_entries<std::int64_t, 2>({101, 67}, 900, 4));
 }
+TEST(CudaSddmm, OfNoColumnsIsNotThere) {
+  expect_sampled_product_equals_host<float, Wide, RowMajor, ColumnMajor>(
+      0, random_entries<float, 2>({101, 67}, 900, 6));
+}
 TEST(CudaSddmm, EqualsTheHostsWhereRowsAreEmptyOrLong) {
   expect_sampled_product_equals_host<float, Wide, RowMajor, ColumnMajor>(
       16, entries_with_a_long_row<float>({90001, 4001}, 700, 45000, 3000, 5));

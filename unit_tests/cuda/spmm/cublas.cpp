@@ -185,6 +185,24 @@ TEST(CudaSpmmByCublas, PlansReadNewValuesUnlessTheyAreConstant) {
   expect_new_values<Kernel, half>();
   expect_new_values<Kernel, float>();
 }
+/// Whose zeros need not be kept apart from what is not finite.
+TEST(CudaSpmmByCublas, NothingIsComputedAgainForFiniteOperands) {
+  const auto A = convert<IntCsr>(thinned<float>({40, 24}, 3, 1)).copy_to<Cuda>();
+  const auto B = filled<float, DenseMatrix<>>({24, 9}, 2).copy_to<Cuda>();
+  const Tensor<float, DenseMatrix<>, Cuda> C({40, 9}), expected({40, 9});
+  const auto statement = assign(C(i, j), A(i, k) * B(k, j)).use<Kernel>();
+  const auto words_of = [](const auto& product) {
+    std::ostringstream out;
+    product.explain(out);
+    return out.str();
+  };
+  auto product = plan(statement.with_finite_operands());
+  EXPECT_EQ(words_of(product).find("computed again"), std::string::npos);
+  EXPECT_NE(words_of(plan(statement)).find("computed again"), std::string::npos);
+  assign(expected(i, j), A(i, k) * B(k, j)).use<Kernel>().run();
+  product.run();
+  expect_equal_tensors(expected.copy_to<Host>(), C);
+}
 TEST(CudaSpmmByCublas, TheSameFromRunToRun) {
   expect_same_from_run_to_run<Kernel, float>();
   expect_same_from_run_to_run<Kernel, half>();

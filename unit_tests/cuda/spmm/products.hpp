@@ -234,6 +234,35 @@ void expect_product(const Extents<3>& shape, unsigned of = 5, bool accumulates =
     check([&](const auto& statement) { plan(statement.with_constant_operands()).run(); });
 }
 
+/// C = A B into what was not a number, and C += A B, as statements and as plans of constant operands. Sums of
+/// small integers are exact in every kernel.
+template <class Kernel, class Value, class Out>
+void expect_right(const Entries<Value, 2>& entries, std::int64_t columns) {
+  using namespace sporos::indices;
+  const auto A = assemble<IntCsr>(entries);
+  const auto B = filled<Value, DenseMatrix<>>({A.extent(1), columns}, 2);
+  const Tensor<Out, DenseMatrix<>> expected({A.extent(0), columns}), twice({A.extent(0), columns});
+  for (std::int64_t entry = 0; entry < entries.size(); ++entry)
+    for (std::int64_t column = 0; column < columns; ++column)
+      expected.values()(entries.coordinates[0](entry) * columns + column) +=
+          static_cast<Out>(static_cast<float>(entries.values(static_cast<std::size_t>(entry))) *
+                           static_cast<float>(B.values()(entries.coordinates[1](entry) * columns + column)));
+  for (std::int64_t at = 0; at < expected.nnz(); ++at) twice.values()(at) = 2 * expected.values()(at);
+  const auto a = A.template copy_to<Cuda>();
+  const auto b = B.template copy_to<Cuda>();
+  const auto c = expected.template copy_to<Cuda>();
+  const auto statement = assign(c(i, j), a(i, k) * b(k, j)).template use<Kernel>();
+  const auto check = [&](const auto& run) {
+    Kokkos::deep_copy(c.values(), Out(std::numeric_limits<float>::quiet_NaN()));
+    run(statement);
+    expect_equal_tensors(expected, c);
+    run(statement.accumulate());
+    expect_equal_tensors(twice, c);
+  };
+  check([](const auto& one) { one.run(); });
+  check([](const auto& one) { plan(one.with_constant_operands()).run(); });
+}
+
 /// Tails of every group, panel and pack; empty matrices.
 inline const std::vector<Extents<3>> spmm_shapes = {
     {1, 1, 1},      {7, 3, 5},     {130, 8, 33},    {65, 32, 100},  {33, 64, 517},

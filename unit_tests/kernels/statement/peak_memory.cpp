@@ -3,40 +3,23 @@
 /// What statements allocate, as it happens, against what their estimates say: over formats, orders, spaces
 /// and kinds of result.
 #include <cstdint>
-#include <optional>
 #include <string>
 
-#include <sporos/core/peak_memory.hpp>
-
 #include "../../spread.hpp"
+#include "../bounded.hpp"
 #include "../typed.hpp"
 
 namespace sporos::test {
 namespace {
 
-/// Tables of where chunks begin and the like, which are not counted and not estimated either, but for small
-/// arrays that are rounded up to their alignment.
-constexpr std::int64_t slack = 4096;
-
 const Sizes peak_sizes("ijkl", 300);
 
-/// Runs a statement from a pool that is empty, and compares.
+/// Compares what a statement and a plan of it allocate with what they are estimated to.
 template <class Statement>
 void expect_bounded(const std::string& what, const Statement& statement) {
-  SCOPED_TRACE(what + ", " + statement.str());
-  const Estimate most = estimate(statement);
-  pool().release();
-  std::optional<PeakMemory> peak(std::in_place);
-  statement.run();
-  const std::int64_t taken = peak->bytes();
-  peak.reset();
-  using Format = typename Statement::result_type::format;
-  const std::int64_t allowed = (Format::is_dense ? 0 : most.result) + most.workspace;
-  EXPECT_LE(taken, allowed + slack);
-  EXPECT_LE(statement.result().tensor().nnz(), most.values);
-  if (!Format::is_dense && statement.result().tensor().nnz() > 0) {
-    EXPECT_GE(taken, statement.result().tensor().bytes() / 2) << "the count has missed the result";
-  }
+  SCOPED_TRACE(what);
+  EXPECT_EQ(wrong_estimate(statement), "");
+  if (!statement.accumulates() && !reads_result(statement)) EXPECT_EQ(wrong_estimate_of_plan(statement), "");
 }
 
 template <class Space, class F>

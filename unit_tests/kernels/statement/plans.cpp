@@ -107,6 +107,31 @@ TYPED_TEST(Plans, SayWhichCandidatesTheyChoseBetween) {
   EXPECT_EQ(said(assign(y(i), this->B(i, k) * x(k))).find("candidates"), std::string::npos);
 }
 
+TYPED_TEST(Plans, SayWhichCandidatesNeedMoreMemoryThanIsAllowed) {
+  using Space = typename TestFixture::Space;
+  const Tensor<double, CSR<>, Space> A({plan_extent, plan_extent});
+  const auto statement = assign(A(i, j), this->B(i, k) * this->C(k, j));
+  const Estimate most = estimate(statement.template use<SpgemmByRows>());
+  const Resources<Space> bounded = Resources<Space>().within(most.result + most.workspace - 1);
+  const auto beyond =
+      testing::ContainsRegex("SpGEMM by rows: [^\n]* expected, with more memory than is allowed\n");
+  EXPECT_THAT(explain(statement.on(bounded)), beyond);
+  EXPECT_THAT(explain(statement), testing::Not(beyond));
+}
+
+TYPED_TEST(Plans, SayWhatTheyCost) {
+  using Space = typename TestFixture::Space;
+  const Tensor<double, CSR<>, Space> A({plan_extent, plan_extent});
+  const auto product = plan(assign(A(i, j), this->B(i, k) * this->C(k, j)));
+  EXPECT_GT(product.seconds(), 0);
+  EXPECT_LT(product.seconds(), 60);
+  std::ostringstream out;
+  product.explain(out);
+  EXPECT_THAT(out.str(), testing::ContainsRegex("  plan: made in [^\n]*s, holds [^\n]*B\n"));
+  EXPECT_THAT(out.str(), testing::HasSubstr(text("holds ", bytes_text(product.bytes()))));
+  EXPECT_THAT(out.str(), testing::HasSubstr(text("computes in double on ", Space::name())));
+}
+
 TYPED_TEST(Plans, RefillSampledProducts) {
   using Space = typename TestFixture::Space;
   const auto sampled = [](const auto& A, const auto& B, const auto& C, const auto& D) {

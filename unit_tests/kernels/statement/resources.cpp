@@ -13,6 +13,7 @@
 namespace sporos::test {
 namespace {
 
+constexpr Index<'b'> b;
 const Sizes resource_sizes("ijkl", 120);
 
 /// Statements of several kinds of results and kernels, into tensors of its own.
@@ -28,6 +29,9 @@ struct Work {
   Tensor<double, CSF<3>, Space> T;
   Tensor<double, DenseMatrix<>, Space> U, V;
   Tensor<double, DenseVector, Space> x;
+  Tensor<double, NM<2, 4>, Space> W;
+  Tensor<double, DenseTensor<3>, Space> batches;
+  Tensor<double, NM<2, 4>, Space> small_W;
 
   explicit Work(std::uint64_t seed)
       : B(operand<CSR<>>("ik", 0.1, seed)),
@@ -36,13 +40,21 @@ struct Work {
         T(operand<CSF<3>>("ikl", 0.01, seed + 3)),
         U(operand<DenseMatrix<>>("kj", 1, seed + 4)),
         V(operand<DenseMatrix<>>("lj", 1, seed + 5)),
-        x(operand<DenseVector>("k", 1, seed + 6)) {}
+        x(operand<DenseVector>("k", 1, seed + 6)),
+        W(prune<NM<2, 4>>(small_tensor<double, DenseMatrix<>>(resource_sizes, "kj", 1, seed + 7))
+              .template move_to<Space>()),
+        batches(small_tensor<double, DenseTensor<3>>(Sizes("bik", 20), "bik", 1, seed + 8)
+                    .template move_to<Space>()),
+        small_W(prune<NM<2, 4>>(small_tensor<double, DenseMatrix<>>(Sizes("kj", 20), "kj", 1, seed + 9))
+                    .template move_to<Space>()) {}
 
   struct Results {
     Tensor<double, CSR<>, Space> product{{120, 120}}, gathered{{120, 120}}, sum{{120, 120}},
-        listed{{120, 120}};
-    Tensor<double, DenseVector, Space> y{{120}}, scattered{{120}};
-    Tensor<double, DenseMatrix<>, Space> dense{{120, 120}}, mttkrp{{120, 120}};
+        listed{{120, 120}}, sampled{{120, 120}};
+    Tensor<double, CSF<3>, Space> hoisted{{120, 120, 120}};
+    Tensor<double, DenseTensor<3>, Space> batched{{20, 20, 20}};
+    Tensor<double, DenseVector, Space> y{{120}}, scattered{{120}}, constant{{120}};
+    Tensor<double, DenseMatrix<>, Space> dense{{120, 120}}, mttkrp{{120, 120}}, pruned{{120, 120}};
     Tensor<double, CSC<>, Space> converted{{120, 120}};
     Tensor<double, CSR<>, Space> transposed{{120, 120}};
   };
@@ -57,6 +69,11 @@ struct Work {
     assign(out.scattered(k), B(i, k) * x(i)).on(resources).run();
     assign(out.dense(i, j), B(i, k) * U(k, j)).on(resources).run();
     assign(out.mttkrp(i, j), T(i, k, l) * U(k, j) * V(l, j)).on(resources).run();
+    assign(out.sampled(i, j), 0.5 * B(i, j) * U(i, k) * V(j, k)).on(resources).run();
+    assign(out.pruned(i, j), U(i, k) * W(k, j)).on(resources).run();
+    assign(out.batched(b, i, j), batches(b, i, k) * small_W(k, j)).on(resources).run();
+    assign(out.hoisted(i, l, j), T(i, k, l) * C(k, j)).on(resources).run();
+    plan(assign(out.constant(i), B(i, k) * x(k)).with_constant_operands().on(resources)).run();
     if constexpr (HostSpace<Space>) {
       const Space& space = resources.space();
       out.converted = convert<CSC<>>(space, B);
@@ -80,6 +97,11 @@ void expect_same(const Results& a, const Results& b) {
   EXPECT_TRUE(same(table(a.scattered), table(b.scattered)));
   EXPECT_TRUE(same(table(a.dense), table(b.dense)));
   EXPECT_TRUE(same(table(a.mttkrp), table(b.mttkrp)));
+  EXPECT_TRUE(same(table(a.sampled), table(b.sampled)));
+  EXPECT_TRUE(same(table(a.pruned), table(b.pruned)));
+  EXPECT_TRUE(same(table(a.batched), table(b.batched)));
+  EXPECT_TRUE(same(table(a.hoisted), table(b.hoisted)));
+  EXPECT_TRUE(same(table(a.constant), table(b.constant)));
   EXPECT_TRUE(same(table(a.converted), table(b.converted)));
   EXPECT_TRUE(same(table(a.transposed), table(b.transposed)));
 }

@@ -11,10 +11,10 @@ using namespace sporos_test;
 
 /// The plans that take values of a type.
 const std::vector<std::pair<std::string, Arguments>> plans_of_types = {
-    {"double", {"auto", "rows", "dense"}},
-    {"float", {"auto", "rows", "tca", "dense"}},
-    {"half", {"auto", "rows", "window", "tca", "dense"}},
-    {"bfloat16", {"auto", "rows", "window", "tca", "dense"}}};
+    {"double", {"auto", "rows", "padded", "window", "dense"}},
+    {"float", {"auto", "rows", "padded", "tiles", "tca", "dense"}},
+    {"half", {"auto", "rows", "padded", "window", "tiles", "tca", "dense"}},
+    {"bfloat16", {"auto", "rows", "padded", "window", "tiles", "tca", "dense"}}};
 
 /// Values of a matrix: small whole numbers, whose products every type adds up exactly, or others.
 enum class Draw { whole, any };
@@ -70,7 +70,8 @@ TEST(MultiplyOnDevice, IsTheHostsProductByEachPlanInEachType) {
   const Folder folder;
   const std::string a = sparse(folder, 131, 77), b = dense(folder, 77, 40);
   const std::map<std::string, std::string> kernels = {{"rows", "SpMM by groups of lanes"},
-                                                      {"window", "SpMM by tiles on tensor cores"},
+                                                      {"padded", "SpMM by padded rows"},
+                                                      {"window", "SpMM by windows of rows on tensor cores"},
                                                       {"tca", "SpMM by dot products on tensor cores"},
                                                       {"dense", "SpMM by cuBLAS with zeros"}};
   for (const auto& [type, plans] : plans_of_types)
@@ -78,7 +79,13 @@ TEST(MultiplyOnDevice, IsTheHostsProductByEachPlanInEachType) {
       const Json done = expect_host_product(folder, a, b, {"--plan", plan, "--type", type});
       EXPECT_EQ(done["C"]["plan"], plan);
       EXPECT_EQ(done["C"]["type"], type);
-      if (plan != "auto") EXPECT_EQ(done["C"]["kernel"], kernels.at(plan));
+      if (plan == "tiles")
+        EXPECT_EQ(done["C"]["kernel"], type == "float" ? "SpMM by tiles of split floats on tensor cores"
+                                                       : "SpMM by tiles on tensor cores");
+      else if (plan != "auto")
+        EXPECT_EQ(done["C"]["kernel"], kernels.at(plan));
+      EXPECT_GT(done["C"]["plan_seconds"], 0.0);
+      EXPECT_GT(done["C"]["plan_bytes"], 0) << done;
       EXPECT_EQ(done["C"]["repeats"], 1);
     }
 }
@@ -98,8 +105,12 @@ TEST(MultiplyOnDevice, TakesEmptyMatricesAndSingleElements) {
   const std::vector<Arguments> plans = {{},
                                         {"--plan", "rows"},
                                         {"--plan", "dense"},
+                                        {"--plan", "padded"},
+                                        {"--plan", "window"},
                                         {"--type", "half"},
                                         {"--type", "half", "--plan", "window"},
+                                        {"--type", "half", "--plan", "tiles"},
+                                        {"--type", "float", "--plan", "tiles"},
                                         {"--type", "half", "--plan", "tca"}};
   for (const auto& [rows, inner, columns] :
        {std::array{1, 1, 1}, {1, 1, 2}, {3, 0, 2}, {0, 4, 3}, {4, 5, 0}}) {
@@ -202,8 +213,10 @@ TEST(MultiplyOnDevice, SaysWhyAPlanDoesNotTakeTheOperands) {
     arguments.insert(arguments.end(), options.begin(), options.end());
     expect_refused(arguments, reason);
   };
-  refused(b, {"--plan", "window"},
-          "--plan window: SpMM by tiles on tensor cores does not take values of type double");
+  refused(b, {"--plan", "window", "--type", "float"},
+          "--plan window: SpMM by windows of rows on tensor cores does not take values of type float");
+  refused(b, {"--plan", "tiles"},
+          "--plan tiles: SpMM by tiles on tensor cores does not take values of type double");
   refused(b, {"--plan", "tca"}, "--plan tca: SpMM by dot products on tensor cores does not take values");
   refused(b, {"--plan", "2:4"}, "--plan 2:4 does not take values of type double");
   const std::string c = folder.put("c.mtx", "%%MatrixMarket matrix coordinate real general\n30 2 1\n1 1 1\n");
@@ -222,15 +235,17 @@ TEST(MultiplyOnDevice, SaysWhyAPlanDoesNotTakeTheOperands) {
       folder.put("e.mtx", "%%MatrixMarket matrix coordinate real general\n4224 2112 1\n1 1 1\n");
   const std::string tall = dense(folder, 2112, 1);
   expect_refused(
-      {"multiply", wide, tall, "--space", "cuda", "--type", "half", "--plan", "window"},
-      "--plan window: SpMM by tiles on tensor cores does not take these matrices: the sparse operand has "
+      {"multiply", wide, tall, "--space", "cuda", "--type", "half", "--plan", "tiles"},
+      "--plan tiles: SpMM by tiles on tensor cores does not take these matrices: the sparse operand has "
       "too few nonzeros");
 }
 
 TEST(ExplainOnDevice, SaysWhatTheGpuWillDoAndHowLongItTakes) {
   for (const std::string name : {"spmv", "spmm", "spgemm"}) {
     const Json done = report({"explain", name, "--space", "cuda"});
-    EXPECT_NE(done["explanation"].get<std::string>().find(" on Cuda"), std::string::npos) << done;
+    const auto said = done["explanation"].get<std::string>();
+    EXPECT_NE(said.find(" on Cuda"), std::string::npos) << done;
+    EXPECT_NE(said.find("run by " + done["kernel"].get<std::string>()), std::string::npos) << done;
     EXPECT_NE(done["kernel"], "");
     EXPECT_GT(done["expected_seconds"], 0.0);
     EXPECT_FALSE(done.contains("plans"));
@@ -243,7 +258,7 @@ TEST(ExplainOnDevice, SaysWhatTheGpuWillDoAndHowLongItTakes) {
     EXPECT_GT(row["seconds"], 0.0) << row;
     EXPECT_GT(row["expected_seconds"], 0.0) << row;
   }
-  EXPECT_EQ(plans, (Arguments{"auto", "rows", "window", "tca", "dense"}));
+  EXPECT_EQ(plans, (Arguments{"auto", "rows", "padded", "window", "tiles", "tca", "dense"}));
   EXPECT_EQ(done["refused"][0]["plan"], "2:4");
   expect_refused({"explain", "sddmm", "--space", "cuda"}, "on the GPU, explain knows spmv, spmm and spgemm");
   expect_refused({"explain", "spmv", "--space", "cuda", "--plan", "rows"}, "--plan is for spmm");
