@@ -319,6 +319,13 @@ struct Ratio : Node<Ratio<L, R>, L::is_number && R::is_number, L, R> {
   }
 };
 
+namespace detail {
+template <class E>
+inline constexpr bool is_ratio = false;
+template <class L, class R>
+inline constexpr bool is_ratio<Ratio<L, R>> = true;
+}  // namespace detail
+
 /// 0, or the zero of a semiring, at every coordinate of the variables `Names`.
 template <char... Names>
 struct ZeroAt : ExpressionBase {

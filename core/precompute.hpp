@@ -117,15 +117,14 @@ class Precomputed {
   auto generic() const { return of(consumer_.generic(), producer_.generic()); }
   auto deterministic() const { return of(consumer_.deterministic(), producer_.deterministic()); }
   auto allow_tf32() const { return of(consumer_.allow_tf32(), producer_.allow_tf32()); }
-  auto with_finite_operands() const {
-    return of(consumer_.with_finite_operands(), producer_.with_finite_operands());
-  }
   template <class Ring>
   auto over(const Ring& ring) const {
     return of(consumer_.over(ring), producer_.over(ring));
   }
   /// Of the part alone: the statement reads it, and its values change from run to run.
   auto with_constant_operands() const { return of(consumer_, producer_.with_constant_operands()); }
+  /// Of the part alone: its sums may be too large for the type of their tensor.
+  auto with_finite_operands() const { return of(consumer_, producer_.with_finite_operands()); }
 
   /// Does not compile: the message says what to do with another part.
   template <class E, class W>

@@ -255,9 +255,9 @@ class Statement {
   /// or less; every other kernel computes as it does without this.
   auto allow_tf32() const { return with(option::AllowTf32<true>{}); }
 
-  /// The same statement, for whose dense operands the caller promises that they hold no infinities and no
-  /// NaN. A kernel that multiplies the zeros of a sparse operand as well need then not see to it that such
-  /// values reach only results that they contribute to.
+  /// The same statement; the caller promises that its dense operands hold no infinity and no NaN. Kernels
+  /// that also multiply the zeros of a sparse operand then skip the step that keeps such values out of
+  /// results to which they do not contribute. If the promise is broken, such results may become NaN.
   auto with_finite_operands() const { return with(option::FiniteOperands<true>{}); }
 
   /// The same statement on distributed tensors, divided by the owners of a tensor, which may be one of the

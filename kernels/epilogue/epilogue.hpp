@@ -61,6 +61,33 @@ template <class E, class F>
 inline constexpr bool ignores_storage<Mapped<E, F>> =
     at_zero_of<F>() != AtZero::skipped && at_zero_of<F>() != AtZero::skipped_unless_all;
 
+/// The same where the result is sparse: then a function may be called only where something is stored.
+template <class Result, class E>
+inline constexpr bool may_apply = Result::format::is_dense ? ignores_storage<E> : !drops_values<E>;
+
+/// Whether terms are divided before they are summed, which of integers is not the quotient of the sum.
+/// @param is_in_sum  whether E stands in an explicit sum
+template <class Result, class E>
+constexpr bool divides_terms(bool is_in_sum = false) {
+  if constexpr (AnyAccess<E>)
+    return false;
+  else if constexpr (is_reduction<E>)
+    return divides_terms<Result, decltype(E::operand)>(true);
+  else
+    return fold<E>([&]<class... C>(TypeList<C...>) {
+      [[maybe_unused]] bool is_dividend = is_ratio<E>;  // the first child
+      bool found = false;
+      [[maybe_unused]] const auto look = [&]<class Child>(TypeList<Child>) {
+        if (std::exchange(is_dividend, false) && has_factor<Result, Child>() &&
+            (is_in_sum || sums_among_factors<Child>() == 0))
+          found = true;
+        found = found || divides_terms<Result, Child>(is_in_sum);
+      };
+      (look(TypeList<C>{}), ...);
+      return found;
+    });
+}
+
 /// Whether an expression without factors has a value at every element of the result that needs no loop.
 template <class E>
 constexpr bool is_known_at_element() {
@@ -106,7 +133,7 @@ constexpr bool is_of_sums(bool sums_terms) {
     return is_scaled_product<Result, decltype(E::operand)>();
   } else {
     if (sums_terms && is_scaled_product<Result, E>()) return true;
-    if (!ignores_storage<E>) return false;
+    if (!may_apply<Result, E>) return false;
     return fold<E>([&]<class... C>(TypeList<C...>) {
       if ((0 + ... + (has_factor<Result, C>() ? 1 : 0)) != 1) return false;
       [[maybe_unused]] int at = 0;
@@ -136,7 +163,8 @@ constexpr auto list_of_factors() {
     constexpr auto factors = factors_among<Result>(accesses_of<Right>{});
     using Sum = typename ComputeOf<Result, decltype(value_types(factors)), TypeList<>>::type;
     using Compute = compute_t<Result, Right>;
-    if constexpr (std::is_same_v<Compute, Sum> && std::is_same_v<Compute, widest_t<Result, Right>>)
+    if constexpr (std::is_same_v<Compute, Sum> && std::is_same_v<Compute, widest_t<Result, Right>> &&
+                  !(std::is_integral_v<Compute> && divides_terms<Result, Right>()))
       return factors;
   }
 }

@@ -12,6 +12,17 @@
 
 namespace sporos {
 
+/// The batch of a row of all batches, one after another.
+SPOROS_MAY_CALL_HOST
+SPOROS_INLINE std::int64_t batch_of_row(std::int64_t row, std::int64_t rows_of_batch) {
+  // Dividing 32-bit numbers is much faster.
+  constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+  return row <= most && rows_of_batch <= most
+             ? static_cast<std::int64_t>(static_cast<std::uint32_t>(row) /
+                                         static_cast<std::uint32_t>(rows_of_batch))
+             : row / rows_of_batch;
+}
+
 /// An epilogue of elements (b, i, j) as a function of the rows of all batches, one batch after another.
 template <class E>
 struct EpilogueInBatches {
@@ -23,12 +34,7 @@ struct EpilogueInBatches {
 
   SPOROS_MAY_CALL_HOST
   SPOROS_INLINE compute operator()(compute sum, std::int64_t row, std::int64_t column) const {
-    // Dividing 32-bit numbers is much faster.
-    constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
-    const std::int64_t batch = row <= most && rows_of_batch <= most
-                                   ? static_cast<std::int64_t>(static_cast<std::uint32_t>(row) /
-                                                               static_cast<std::uint32_t>(rows_of_batch))
-                                   : row / rows_of_batch;
+    const std::int64_t batch = batch_of_row(row, rows_of_batch);
     return epilogue(sum, batch, row - batch * rows_of_batch, column);
   }
 };

@@ -38,9 +38,12 @@ struct SddmmPattern {
   static constexpr bool is_bare = factor_list<S>::size == 3;
   /// The indices of B, C and D among the factors.
   template <class S>
-  static constexpr auto places =
-      places_of_factors<SddmmPattern, Operands, S, 3,
-                        std::conditional_t<is_bare<S>, factor_list<S>, factors_of_sums<S>>>();
+  static constexpr auto places = [] {
+    if constexpr (!Operands::template admits<S>() || is_bare<S>)
+      return places_of_factors<SddmmPattern, Operands, S, 3>();
+    else
+      return places_of_factors<SddmmPattern, Operands, S, 3, factors_of_sums<S>>();
+  }();
   template <class S>
   static constexpr bool matches = places<S>[0] >= 0;
 

@@ -72,11 +72,11 @@ std::string candidates_text(const S& statement) {
 /// The same of the candidates between which a plan has chosen, by what each expected of later runs.
 inline std::string candidates_text(const Considered& considered) {
   std::string out;
-  if (considered.seconds.empty()) return out;
+  if (considered.accepting.empty()) return out;
   out += "  candidates, in a plan:\n";
-  for (const auto& [name, seconds] : considered.seconds)
-    out += text("    ", name, ": ", seconds_text(seconds), " expected",
-                seconds < considered.chosen ? beyond_bound : "", "\n");
+  for (const auto& [name, seconds, is_left_out] : considered.accepting)
+    out +=
+        text("    ", name, ": ", seconds_text(seconds), " expected", is_left_out ? beyond_bound : "", "\n");
   if (!considered.declined.empty()) out += text("  not taken by ", considered.declined, "\n");
   return out;
 }

@@ -299,10 +299,6 @@ constexpr bool is_divisor() {
     });
   }
 }
-template <class E>
-inline constexpr bool is_ratio = false;
-template <class L, class R>
-inline constexpr bool is_ratio<Ratio<L, R>> = true;
 /// Whether no part of an expression divides by what is stored at some coordinates only.
 template <class E>
 constexpr bool divides_by_divisors() {

@@ -160,6 +160,8 @@ class PrecomputedPlan {
   }
   /// Bytes that the plans hold in addition to the tensors.
   std::int64_t bytes() const { return part_.bytes() + (rest_ ? rest_->bytes() : 0); }
+  /// The seconds that it took to make the plans.
+  double seconds() const { return part_.seconds() + (rest_ ? rest_->seconds() : 0); }
 
   /// An upper bound on what the first run allocates; its cost is that of `estimate` of both statements.
   Estimate estimate() const { return sporos::estimate(both_); }

@@ -126,8 +126,9 @@ bool fits(const S& statement) {
 
 /// The place of the cheapest candidate; where memory is bounded, of the cheapest that keeps to the bound, if
 /// one does.
+/// @param seconds  that each expects; of those that were left out for their memory, infinite afterwards
 template <class S, class... K>
-std::ptrdiff_t cheapest(const S& statement, std::array<double, sizeof...(K)> seconds) {
+std::ptrdiff_t cheapest(const S& statement, std::array<double, sizeof...(K)>& seconds) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const auto least = [&] { return std::min_element(seconds.begin(), seconds.end()) - seconds.begin(); };
   const std::ptrdiff_t first = least();
@@ -182,9 +183,14 @@ void expect_valid_workspace(const S& statement) {
 
 /// What candidates answered when one of them was chosen.
 struct Considered {
-  std::vector<std::pair<std::string_view, double>> seconds;  ///< expected by each that accepts the statement
-  double chosen = 0;                                         ///< those of the one that was chosen
-  std::string declined;                                      ///< why the others do not, by their names
+  /// A candidate that accepts the statement.
+  struct Accepting {
+    std::string_view name;
+    double seconds;    ///< that it expects
+    bool is_left_out;  ///< because it needs more memory than is allowed
+  };
+  std::vector<Accepting> accepting;
+  std::string declined;  ///< why the others do not accept it, by their names
 };
 
 /// Calls `f.template operator()<K>()`, which returns an R, with the candidate that is expected to be fastest.
@@ -210,15 +216,15 @@ R with_candidate(const S& statement, Use use, const F& f, Considered* considered
     } else {
       std::string why_not;
       const std::array seconds{detail::seconds<K>(statement, use, why_not)...};
-      const std::ptrdiff_t best = detail::cheapest<S, K...>(statement, seconds);
+      std::array fitting = seconds;
+      const std::ptrdiff_t best = detail::cheapest<S, K...>(statement, fitting);
       if (seconds[static_cast<std::size_t>(best)] == std::numeric_limits<double>::infinity())
         throw ScheduleError(text(statement.str(), ": not taken by ", why_not));
       if (considered) {
         constexpr std::array names{std::string_view(K::name)...};
         for (std::size_t at = 0; at < names.size(); ++at)
           if (seconds[at] < std::numeric_limits<double>::infinity())
-            considered->seconds.emplace_back(names[at], seconds[at]);
-        considered->chosen = seconds[static_cast<std::size_t>(best)];
+            considered->accepting.push_back({names[at], seconds[at], fitting[at] != seconds[at]});
         considered->declined = std::move(why_not);
       }
       return detail::call_at<R, K...>(best, f);

@@ -58,6 +58,7 @@ void run_statement(const S& statement, const DeviceSettings& settings, DeviceRun
   out.device = Cuda().cuda_device_prop().name;
   const Kokkos::Timer timer;
   auto product = plan(statement);
+  Kokkos::fence("sporos: until the plan is there");
   out.plan_seconds = timer.seconds();
   out.plan_bytes = product.bytes();
   if (settings.explain) {

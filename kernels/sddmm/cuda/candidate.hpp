@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <ostream>
 #include <string_view>
 
@@ -36,6 +37,9 @@ struct SddmmByWarps {
 
   template <class S>
   static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources) {
+    const SampledProduct<S> product(statement);
+    if (product.is_of_batches && product.columns() > std::numeric_limits<std::int32_t>::max())
+      return Declined{"the columns of all matrices are counted in 32 bits"};
     return Cost{Plan<S>(statement, resources).seconds()};
   }
 
@@ -65,7 +69,8 @@ class SddmmByWarps::Plan {
     const double row_bytes = inner * sizeof(T);
     const auto turned = static_cast<double>(turned_bytes());
     return std::max(3.2e-6 + 15e-9 * inner, 3.1e-6 + 8e-9 * inner + nonzeros * (1e-11 + row_bytes / 8.5e12)) +
-           (turned > 0 ? 2e-6 + turned / 1e12 : 0);
+           turned / 1e12 + 2e-6 * static_cast<double>((turn_c + turn_d) * product_.matrices()) +
+           (Product::is_of_batches ? 3e-6 + nonzeros * 1e-11 : 0);  // finding columns on the diagonal
   }
 
   /// Allocates what runs need.

@@ -75,8 +75,8 @@ class SddmmPackedPlan {
   /// a time per byte.
   double seconds() const {
     const FactorsByRows<S> factors(product_);
-    return K::seconds(product_.sizes(), counts_) +
-           (factors.copies() ? 2e-6 + static_cast<double>(factors.bytes()) / 1e12 : 0);
+    return K::seconds(product_.sizes(), counts_) + static_cast<double>(factors.bytes()) / 1e12 +
+           2e-6 * static_cast<double>(factors.copies());
   }
   double seconds_of_packing() const { return K::seconds_of_packing(product_.sizes()); }
 
@@ -118,7 +118,7 @@ class SddmmPackedPlan {
     K::explain(out, product_.sizes(), counts_);
     if (!Product::Epilogue::is_identity) out << ", the epilogue applied as they are stored";
     out << "\n  expected: " << seconds() * 1e6 << " microseconds a product\n";
-    if (FactorsByRows<S>(product_).copies())
+    if (FactorsByRows<S>(product_).copies() > 0)
       out << "  dense matrices are copied first where their rows do not begin at multiples of 16 bytes\n";
   }
 

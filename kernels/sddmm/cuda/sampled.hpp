@@ -14,6 +14,7 @@
 #include "../../cuda/operands.hpp"
 #include "../../cuda/padded.hpp"
 #include "../../cuda/transpose.hpp"
+#include "../../epilogue/in_batches.hpp"
 #include "../pattern.hpp"
 
 namespace sporos::gpu {
@@ -145,7 +146,7 @@ struct SampledEpilogue {
     if constexpr (is_identity) {
       return product;
     } else if constexpr (IsOfBatches) {
-      const std::int64_t at = row / rows;
+      const std::int64_t at = batch_of_row(row, rows);
       return epilogue(product, at, row - at * rows, column - at * columns);
     } else {
       return IsTransposed ? epilogue(product, column, row) : epilogue(product, row, column);
@@ -238,7 +239,11 @@ class FactorsByRows {
 
   /// Elements from one row to the next, in both matrices.
   std::int64_t stride() const { return ceil_div(product_.inner(), widest_pack<T>) * widest_pack<T>; }
-  bool copies() const { return copies_c() || copies_d(); }
+  /// How many kernels copy them: matrices in batches are transposed one by one.
+  std::int64_t copies() const {
+    return (copies_c() ? (Product::c_is_turned ? product_.matrices() : 1) : 0) +
+           (copies_d() ? (Product::d_is_turned ? product_.matrices() : 1) : 0);
+  }
   /// The bytes of the copies.
   std::int64_t bytes() const {
     Layout layout;

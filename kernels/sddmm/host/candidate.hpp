@@ -68,8 +68,8 @@ class SddmmByRows::Plan {
       result.replace(empty.extents(), empty.levels(), empty.values());
       return;
     }
-    // The result's own values, unless they are shared with another tensor or read by an operand, or a
-    // function that throws would leave some of them changed.
+    // The result's own values, unless they are shared with another tensor or read by an operand. A function
+    // in an epilogue may throw; the result must then keep its old values.
     auto values = result.values();
     if (!decltype(Pattern::epilogue(statement_))::is_identity || result.nnz() != pattern.nnz() ||
         values.use_count() != 2 || reads_result(statement_))

@@ -107,11 +107,12 @@ void expect_epilogues(const Extents<2>& extents, std::int64_t inner, std::int64_
   const auto turned_E = powers<DenseMatrix<ColumnMajor>>({m, n});
   const Tensor<Value, F> A(extents);
   with_each_kernel([&]<class K>() {
-    if constexpr (K::template matches<decltype(by_elements(on_device(A), on_device(B), on_device(C),
-                                                           on_device(D), on_device(s), on_device(t),
-                                                           on_device(E), on_device(turned_E)))>) {
+    constexpr bool is_taken = K::template matches<decltype(by_elements(
+        on_device(A), on_device(B), on_device(C), on_device(D), on_device(s), on_device(t), on_device(E),
+        on_device(turned_E)))>;
+    static_assert(is_taken || (std::is_same_v<T, float> && !std::is_same_v<K, gpu::SddmmByWarps>));
+    if constexpr (is_taken)
       expect_host_result<K>(by_elements, A, B.template copy_to<Host>(), C, D, s, t, E, turned_E);
-    }
   });
 }
 
@@ -123,7 +124,7 @@ TEST(CudaSampledEpilogues, EqualTheHosts) {
 TEST(CudaSampledEpilogues, EqualTheHostsByColumns) {
   expect_epilogues<float, half, CSC<>, ColumnMajor, ColumnMajor>({130, 70}, 9, 900);
 }
-TEST(CudaSampledEpilogues, EqualTheHostsInAWiderType) {
+TEST(CudaSampledEpilogues, EqualTheHostsInFloat) {
   expect_epilogues<float, float, Narrow, ColumnMajor>({300, 211}, 33, 4000);
 }
 

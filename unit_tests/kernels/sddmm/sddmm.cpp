@@ -109,11 +109,15 @@ void expect_epilogues() {
       make(nest).generic().run();
       statement.run();
       EXPECT_TRUE(is_equal(A, nest));
-      auto product = plan(statement);
-      for (int run = 0; run < 2; ++run) {
-        product.run();
-        EXPECT_TRUE(is_equal(A, nest));
-      }
+      const Tensor<Value, CSR<>, Space> planned(B.extents());
+      auto product = plan(make(planned));
+      product.run();
+      EXPECT_TRUE(is_equal(planned, nest));
+      for (std::int64_t at = 0; at < B.nnz(); at += 2) B.values().data()[at] = static_cast<Value>(-3);
+      Kokkos::deep_copy(planned.values(), static_cast<Value>(77));
+      product.run();
+      make(nest).generic().run();
+      EXPECT_TRUE(is_equal(planned, nest));
     };
     expect([&](const auto& to) { return assign(to(i, j), 0.25 * B(i, j) * C(i, k) * D(j, k)); });
     expect(
@@ -122,11 +126,46 @@ void expect_epilogues() {
     expect([&](const auto& to) {
       return assign(to(i, j), -map(Relu{}, 0.5 * sum(k, C(i, k) * B(i, j) * D(j, k)) * E(i, j)) * t(j));
     });
+    expect([&](const auto& to) {
+      return assign(to(i, j), map(where_stored(PlusOne{}), sum(k, B(i, j) * C(i, k) * D(j, k))));
+    });
   }
 }
 TEST(DotsAtNonzeros, HaveEpilogues) {
   expect_epilogues<double, Serial>();
   expect_epilogues<float, OpenMP>();
+}
+
+/// The result of a statement may be the matrix whose pattern it has.
+TEST(DotsAtNonzeros, HaveEpiloguesOverTheirPattern) {
+  const auto B = matrix<double>(scattered(20, 30, 4, 1), small_value<double>, 1);
+  const auto C = small_dense<double, DenseMatrix<>, Host>({20, 3}, 2);
+  const auto D = small_dense<double, DenseMatrix<>, Host>({30, 3}, 3);
+  const auto own = B.copy_to<Host>();
+  const Tensor<double, CSR<>> nest(B.extents());
+  assign(nest(i, j), 2.0 * B(i, j) * C(i, k) * D(j, k)).generic().run();
+  own(i, j) = 2.0 * own(i, j) * C(i, k) * D(j, k);
+  EXPECT_TRUE(is_equal(own, nest));
+}
+
+struct RefusesNegative {
+  double operator()(double x) const {
+    if (x < 0) throw RangeError("negative");
+    return x;
+  }
+};
+TEST(DotsAtNonzeros, KeepTheirOldValuesWhereAFunctionThrows) {
+  const auto B = matrix<double>(scattered(20, 30, 4, 1), small_value<double>, 1);
+  const auto C = small_dense<double, DenseMatrix<>, Host>({20, 3}, 2);
+  const auto D = small_dense<double, DenseMatrix<>, Host>({30, 3}, 3);
+  B.values().data()[B.nnz() - 1] = 1;
+  C.values().data()[19 * 3] = -1000;
+  for (std::int64_t at = 0; at < D.nnz(); ++at) D.values().data()[at] = 1;
+  const auto own = B.copy_to<Host>(), before = B.copy_to<Host>();
+  const auto statement = assign(own(i, j), map(RefusesNegative{}, sum(k, B(i, j) * C(i, k) * D(j, k))));
+  EXPECT_EQ(kernel_of(statement), SddmmByRows::name);
+  EXPECT_THROW(statement.run(), RangeError);
+  EXPECT_TRUE(is_equal(own, before));
 }
 
 /// What does not keep zeros has more elements than the pattern.

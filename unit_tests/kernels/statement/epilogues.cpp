@@ -95,6 +95,19 @@ TEST_F(Epilogues, ScaleAddAndMap) {
   expect_right(D(i, j) / map(everywhere(Logistic{}), sum(k, A(i, k) * B(k, j))));
 }
 
+/// Of integers, the quotients of terms are not that of their sum.
+TEST_F(Epilogues, DivideNoSumsOfIntegersInPlaceOfTerms) {
+  const auto narrow = convert<CSR<>, std::int64_t>(A);
+  const Tensor<std::int64_t, DenseMatrix<>> X({inner, n}), Y({m, n});
+  const auto factors = [&](const auto& right) {
+    return factors_of_sums<decltype(assign(std::declval<decltype(Y(i, j))>(), right))>::size;
+  };
+  EXPECT_EQ(factors(narrow(i, k) / 2 * X(k, j)), 0);
+  EXPECT_EQ(factors(narrow(i, k) * X(k, j) / 2), 0);
+  EXPECT_EQ(factors(sum(k, narrow(i, k) * X(k, j) / 2)), 0);
+  EXPECT_EQ(factors(2 * narrow(i, k) * X(k, j)), 2);
+}
+
 TEST_F(Epilogues, OtherRightSidesHaveNone) {
   // The function is applied to each term.
   EXPECT_TRUE(has_none(map(Relu{}, A(i, k) * B(k, j))));

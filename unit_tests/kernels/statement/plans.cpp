@@ -107,16 +107,34 @@ TYPED_TEST(Plans, SayWhichCandidatesTheyChoseBetween) {
   EXPECT_EQ(said(assign(y(i), this->B(i, k) * x(k))).find("candidates"), std::string::npos);
 }
 
+/// An outer product, which several workspaces gather.
 TYPED_TEST(Plans, SayWhichCandidatesNeedMoreMemoryThanIsAllowed) {
   using Space = typename TestFixture::Space;
-  const Tensor<double, CSR<>, Space> A({plan_extent, plan_extent});
-  const auto statement = assign(A(i, j), this->B(i, k) * this->C(k, j));
-  const Estimate most = estimate(statement.template use<SpgemmByRows>());
-  const Resources<Space> bounded = Resources<Space>().within(most.result + most.workspace - 1);
-  const auto beyond =
-      testing::ContainsRegex("SpGEMM by rows: [^\n]* expected, with more memory than is allowed\n");
-  EXPECT_THAT(explain(statement.on(bounded)), beyond);
-  EXPECT_THAT(explain(statement), testing::Not(beyond));
+  const Sizes sizes("ijk", 300);
+  const auto D = small_tensor<double, CSC<>>(sizes, "ik", 0.01, 5).template move_to<Space>();
+  const auto E = small_tensor<double, CSR<>>(sizes, "kj", 0.01, 6).template move_to<Space>();
+  const Tensor<double, DCSR<>, Space> A({300, 300});
+  const auto statement = assign(A(i, j), D(i, k) * E(k, j));
+  const auto is_beyond = testing::ContainsRegex(": [^\n]* expected, with more memory than is allowed\n");
+  EXPECT_THAT(explain(statement), testing::Not(is_beyond));
+  EXPECT_THAT(explain(statement.on(Resources<Space>().within(0))), is_beyond);
+  // The least bound with which a plan is made leaves out what is faster and needs more.
+  std::int64_t refused = 0, allowed = std::int64_t{1} << 30;
+  const auto said = [&](std::int64_t bytes) -> std::string {
+    try {
+      std::ostringstream out;
+      plan(statement.on(Resources<Space>().within(bytes))).explain(out);
+      return out.str();
+    } catch (const MemoryError&) {
+      return {};
+    }
+  };
+  EXPECT_THAT(said(allowed), testing::Not(is_beyond));
+  while (allowed - refused > 1) {
+    const std::int64_t middle = refused + (allowed - refused) / 2;
+    (said(middle).empty() ? refused : allowed) = middle;
+  }
+  EXPECT_THAT(said(allowed), is_beyond);
 }
 
 TYPED_TEST(Plans, SayWhatTheyCost) {
