@@ -122,10 +122,8 @@ TEST(CudaSampledEpilogues, EqualTheHosts) {
   expect_epilogues<half, half, Narrow>({1, 1}, 1, 1);
 }
 TEST(CudaSampledEpilogues, EqualTheHostsByColumns) {
-  expect_epilogues<float, half, CSC<>, ColumnMajor, ColumnMajor>({130, 70}, 9, 900);
-}
-TEST(CudaSampledEpilogues, EqualTheHostsInFloat) {
-  expect_epilogues<float, float, Narrow, ColumnMajor>({300, 211}, 33, 4000);
+  expect_epilogues<float, float, CSC<>, ColumnMajor, ColumnMajor>({300, 211}, 33, 4000);
+  expect_epilogues<float, float, CSC<>, ColumnMajor, ColumnMajor>({1, 1}, 1, 1);
 }
 
 /// Batches, with everything that an epilogue may have.
