@@ -13,6 +13,7 @@
 #include "../core/tensor.hpp"
 #include "format_name.hpp"
 #include "named.hpp"
+#include "structure.hpp"
 
 namespace sporos {
 
@@ -83,6 +84,15 @@ inline constexpr bool are_rows_of_one = [] {
   if constexpr (BatchTraits<F>::is)
     return std::is_same_v<typename F::template level<1>, Dense> &&
            std::is_same_v<typename F::template expression<1>, Dim<1>>;
+  else
+    return false;
+}();
+
+/// Whether a format is batches of matrices stored by rows, such as CSR.
+template <TensorFormat F>
+inline constexpr bool are_batches_by_rows = [] {
+  if constexpr (are_rows_of_one<F>)
+    return is_by_rows<typename BatchTraits<F>::matrix>;
   else
     return false;
 }();

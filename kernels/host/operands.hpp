@@ -53,12 +53,8 @@ struct HostOperands {
 struct RealHostOperands : HostOperands {
   template <class S>
   static constexpr bool admits() {
-    using Right = typename S::right_type;
-    if constexpr (!HostOperands::admits<S>() || std::is_void_v<factors_of<Right>>)
-      return false;
-    else
-      return detail::has_one_real_type<S>() &&
-             std::same_as<typename S::order, derived_order<typename S::result_type, Right>>;
+    return HostOperands::admits<S>() && detail::has_one_real_type<S>() &&
+           std::same_as<typename S::order, derived_order<typename S::result_type, typename S::right_type>>;
   }
 };
 

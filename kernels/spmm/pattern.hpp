@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include "../../formats/slice.hpp"
-#include "../../formats/structure.hpp"
 #include "../epilogue/two_factors.hpp"
 #include "../protocol/sparse_times_dense.hpp"
 
@@ -54,8 +53,7 @@ struct SpmmOfRowsPattern
     } else if constexpr (!is_tensor_v<typename A::tensor_type> || !is_tensor_v<typename B::tensor_type>) {
       return false;
     } else if constexpr (BatchTraits<typename A::format>::is) {
-      if constexpr (detail::are_rows_of_one<typename A::format> &&
-                    detail::is_by_rows<typename BatchTraits<typename A::format>::matrix>)
+      if constexpr (detail::are_batches_by_rows<typename A::format>)
         return (TakesPairs && std::is_same_v<typename B::format, DenseTensor<3>> &&
                 binds<C, A, B>("bij", "bik", "bkj")) ||
                (std::is_same_v<typename B::format, DenseMatrix<>> && binds<C, A, B>("bij", "bik", "kj"));

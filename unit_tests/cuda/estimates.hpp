@@ -8,29 +8,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
-#include <sporos/core/peak_memory.hpp>
 #include <sporos/sporos.hpp>
 #include <string>
 
+#include "allocated.hpp"
+
 namespace sporos::test {
-
-/// The most memory that work() takes at a time.
-template <class Work>
-std::int64_t memory_of(const Work& work) {
-  std::optional<PeakMemory> peak(std::in_place);
-  work();
-  return peak->bytes();
-}
-
-/// What an estimate says of arrays that are not there before.
-template <class S>
-std::int64_t allocated(const Estimate& most) {
-  return (S::result_type::format::is_dense ? 0 : most.result) + most.workspace;
-}
-
-/// Small arrays of statements whose kernels work in none are not counted.
-inline constexpr std::int64_t uncounted = 4096;
 
 /// Runs a statement with scratch memory that is empty, and compares.
 template <class S>
@@ -73,9 +56,10 @@ void expect_all_bounded(const S& statement) {
 
 /// Where less is allowed than a statement or its plan needs, both say so and allocate nothing; with as much
 /// as the statement needs, it runs.
-/// @param check  expects that the result is what it was
+/// @param check       expects that the result is what it was
+/// @param to_refuse   the most bytes that may be taken before a statement is refused
 template <class S, class Check>
-void expect_kept_within(const S& statement, const Check& check) {
+void expect_kept_within(const S& statement, const Check& check, std::int64_t to_refuse = uncounted) {
   SCOPED_TRACE(statement.str());
   const auto message = [](const auto& run) -> std::string {
     try {
@@ -95,7 +79,7 @@ void expect_kept_within(const S& statement, const Check& check) {
     EXPECT_THAT(message([&] { (void)plan(bounded.with_constant_operands()); }),
                 testing::HasSubstr("are allowed"));
   });
-  EXPECT_LE(taken, uncounted) << "what may not run allocates nothing";
+  EXPECT_LE(taken, to_refuse) << "what may not run is not packed";
   check();
   EXPECT_EQ(message([&] { statement.on(enough.within(needed)).run(); }), "");
 }

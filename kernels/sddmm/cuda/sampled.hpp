@@ -19,15 +19,6 @@
 
 namespace sporos::gpu {
 
-/// Whether a format is batches of matrices by rows.
-template <class F>
-constexpr bool is_batches_by_rows() {
-  if constexpr (sporos::detail::are_rows_of_one<F>)
-    return sporos::detail::is_by_rows<typename BatchTraits<F>::matrix>;
-  else
-    return false;
-}
-
 /// Admits sparse matrices by rows, by columns and as lists of coordinates, such as CSR, CSC and COO, and
 /// batches of those by rows; and dense ones stored along either mode.
 struct SampledOperands : GpuMatrixOperands {
@@ -35,7 +26,7 @@ struct SampledOperands : GpuMatrixOperands {
   template <class A>
   static constexpr bool is_csr =
       GpuMatrixOperands::is_csr<A> || sporos::detail::is_coordinate_list<typename A::format> ||
-      (is_batches_by_rows<typename A::format>() && is_tensor_v<typename A::tensor_type>);
+      (sporos::detail::are_batches_by_rows<typename A::format> && is_tensor_v<typename A::tensor_type>);
 };
 
 namespace detail {

@@ -3,11 +3,10 @@
 /// Dot products at the nonzeros of a sparse matrix by its rows, on the host.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <ostream>
 #include <string_view>
-#include <type_traits>
+#include <utility>
 
 #include "../../../core/pool.hpp"
 #include "../../../formats/shared_levels.hpp"
@@ -27,11 +26,6 @@ namespace sporos {
 struct SddmmByRows {
   struct Operands : RealHostOperands {
     static constexpr bool turns_dense = false;
-    template <class S>
-    static constexpr bool admits() {
-      return HostOperands::admits<S>() && detail::has_one_real_type<S>() &&
-             std::same_as<typename S::order, derived_order<typename S::result_type, typename S::right_type>>;
-    }
   };
   using Pattern = SddmmPattern<Operands>;
   static constexpr std::string_view name = "SDDMM by rows";
@@ -53,6 +47,7 @@ template <class S>
 class SddmmByRows::Plan {
   using Tensor = typename S::result_type::tensor_type;
   using T = typename Tensor::value_type;
+  using Epilogue = decltype(Pattern::epilogue(std::declval<const S&>()));
 
  public:
   Plan(const S& statement, const Resources<typename S::space_type>&) : statement_(statement) {
@@ -71,8 +66,8 @@ class SddmmByRows::Plan {
     // The result's own values, unless they are shared with another tensor or read by an operand. A function
     // in an epilogue may throw; the result must then keep its old values.
     auto values = result.values();
-    if (!decltype(Pattern::epilogue(statement_))::is_identity || result.nnz() != pattern.nnz() ||
-        values.use_count() != 2 || reads_result(statement_))
+    if (!Epilogue::is_identity || result.nnz() != pattern.nnz() || values.use_count() != 2 ||
+        reads_result(statement_))
       values = pool().array<T>("sporos::Tensor values", pattern.nnz());
     compute(values.data());
     result.replace(result.extents(), detail::shared_levels(pattern), values);
@@ -89,8 +84,7 @@ class SddmmByRows::Plan {
   }
   void explain(std::ostream& out) const {
     out << "  result: a dot product at each nonzero of the sparse operand, whose pattern it shares\n";
-    if (!decltype(Pattern::epilogue(statement_))::is_identity)
-      out << "  epilogue: applied after each chunk of rows\n";
+    if (!Epilogue::is_identity) out << "  epilogue: applied after each chunk of rows\n";
   }
 
  private:
@@ -101,8 +95,7 @@ class SddmmByRows::Plan {
     const auto b = detail::sparse_rows(Pattern::sampled(statement_).tensor());
     const T* const c = Pattern::of_rows(statement_).tensor().values().data();
     const T* const d = Pattern::of_columns(statement_).tensor().values().data();
-    const auto epilogue = Pattern::epilogue(statement_);
-    using Epilogue = std::remove_const_t<decltype(epilogue)>;
+    const Epilogue epilogue = Pattern::epilogue(statement_);
     const detail::SddmmForm form = detail::sddmm_form_for(inner() * std::int64_t{sizeof(T)});
     detail::for_each_row_chunk(statement_.resources().space(), b, inner(),
                                [=, inner = inner()](std::int64_t begin, std::int64_t end) {
