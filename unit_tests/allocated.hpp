@@ -24,8 +24,8 @@ std::int64_t allocated(const Estimate& most) {
   return (S::result_type::format::is_dense ? 0 : most.result) + most.workspace;
 }
 
-/// Bytes of arrays that are neither counted nor estimated: tables of where chunks begin and the like, and what
-/// is rounded up to an alignment.
+/// Bytes of arrays that are neither counted nor estimated: tables of where chunks begin and the like, and
+/// what is rounded up to an alignment.
 inline constexpr std::int64_t uncounted = 4096;
 
 }  // namespace sporos::test
