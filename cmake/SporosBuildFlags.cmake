@@ -18,10 +18,6 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   # also reports that std::stable_sort of g++ 12's library uses what C++17 has deprecated.
   target_compile_options(sporos_build_flags INTERFACE -Wno-unknown-warning-option -Wno-invalid-feature-combination
                                                       -Wno-deprecated-declarations)
-  if(Kokkos_ENABLE_CUDA)
-    # What nvcc hands to it has a lambda's attributes where C++23 allows them, and more that no source says.
-    target_compile_options(sporos_build_flags INTERFACE -w)
-  endif()
   # Links the unit tests of statements in a tenth of the time.
   include(CheckLinkerFlag)
   check_linker_flag(CXX -fuse-ld=lld SPOROS_LINKS_WITH_LLD)

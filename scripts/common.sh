@@ -50,7 +50,7 @@ build_preset() { # <preset> [targets...]
   say "building the preset $preset: ${*:-everything}"
   # A compiler fills gigabytes: with large pages, where the system gives them to programs that ask, clang takes a twentieth
   # less time.
-  GLIBC_TUNABLES="${GLIBC_TUNABLES:-glibc.malloc.hugetlb=1}" \
-    NINJA_STATUS="    [%f/%t, %es] " cmake --build "$SPOROS_SOURCE_DIR/build/$preset" -j "$(jobs)" ${1:+--target "$@"} >&2 ||
+  (cd "$SPOROS_SOURCE_DIR" && GLIBC_TUNABLES="${GLIBC_TUNABLES:-glibc.malloc.hugetlb=1}" \
+    NINJA_STATUS="    [%f/%t, %es] " cmake --build --preset "$preset" -j "$(jobs)" ${1:+--target "$@"} >&2) ||
     die "building the preset $preset failed"
 }

@@ -108,15 +108,16 @@ constexpr bool binds(const Strings&... formula) {
 
 /// The places, in a product, of the factors of a pattern, in the pattern's own order: Pattern::fits<Result,
 /// First, Second, ...>() says whether it accepts accesses as its first factor, its second and so on. All are
-/// -1 if it accepts the accesses in no order, or if Operands::admits<S>(), which is asked first, is false.
+/// -1 if there are more or fewer factors, if Operands::admits<S>(), which is asked next, is false, or if the
+/// pattern accepts the accesses in no order.
 /// @tparam Factors  the product's factors
 template <class Pattern, class Operands, class S, int Count, class Factors = factor_list<S>>
 constexpr std::array<int, static_cast<std::size_t>(Count)> places_of_factors() {
   static_assert(Count == 2 || Count == 3);
   std::array<int, static_cast<std::size_t>(Count)> out{};
   out.fill(-1);
-  if constexpr (Operands::template admits<S>()) {
-    if constexpr (Factors::size == Count) {
+  if constexpr (Factors::size == Count) {
+    if constexpr (Operands::template admits<S>()) {
       const auto look = [&]<int... K>(std::integer_sequence<int, K...>) {
         if (Pattern::template fits<typename S::result_type, typename Factors::template at<K>...>())
           out = {K...};

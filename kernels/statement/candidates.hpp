@@ -4,6 +4,9 @@
 /// `#include` and its name.
 #pragma once
 
+#include <type_traits>
+
+#include "../../core/space.hpp"
 #include "../../core/statement.hpp"
 #include "../batches/candidate.hpp"
 #include "../epilogue/sums_first.hpp"
@@ -66,20 +69,33 @@ using NestCandidates = TypeList<
 #endif
     LocatedNest, AppendedNest, GatheredNest, HoistedNest, DenseNest, MergedNest, ListedNest>;
 
-/// The specialised kernels.
-using KernelCandidates = TypeList<
+/// The specialised kernels of the host.
+using HostKernels = TypeList<SpmvByRows, SpmvBySlices, SpmvByDiagonals, SpmmByRows, NmByUnits, SddmmByRows,
+                             SpgemmByRows, MttkrpByFibers<true>, MttkrpByFibers<false>>;
+
+/// The specialised kernels of GPUs.
+using GpuKernels = TypeList<
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
     gpu::SpmvByTiles, gpu::SpmmByGroups, gpu::SpmmOnTensorCores, gpu::SpmmBySplitTiles, gpu::SpmmByWindows,
     gpu::SpmmByPaddedRows, gpu::SpmmByCublas, gpu::SpmmIntoColumns, gpu::SpmmFromSharedRows,
     gpu::SddmmByWarps, gpu::SddmmByTiles, gpu::SddmmByWindows, gpu::SddmmByNonzeros, gpu::MttkrpByNonzeros,
     gpu::GemmByCublas, gpu::NmByGathering, gpu::NmByBlocks, gpu::NmTransposed, gpu::TwoFourOnTensorCores,
-    gpu::TwoFourByWarps, gpu::SpgemmByBins, gpu::SparseSumByMatches,
+    gpu::TwoFourByWarps, gpu::SpgemmByBins, gpu::SparseSumByMatches
 #ifdef SPOROS_HAVE_CUSPARSELT
-    gpu::TwoFourByCusparselt,
+    ,
+    gpu::TwoFourByCusparselt
 #endif
 #endif
-    SpmvByRows, SpmvBySlices, SpmvByDiagonals, SpmmByRows, NmByUnits, ProductsInBatches, SddmmByRows,
-    SpgemmByRows, MttkrpByFibers<true>, MttkrpByFibers<false>, SumsFirst>;
+    >;
+
+/// What has other candidates compute parts of a statement, on any space.
+using CandidatesOfParts = TypeList<ProductsInBatches, SumsFirst>;
+
+/// The candidates beside the loop nest. Those of other spaces need not be asked whether they match.
+template <class Space>
+using KernelCandidates =
+    std::remove_const_t<decltype(std::conditional_t<HostSpace<Space>, HostKernels, GpuKernels>{} +
+                                 CandidatesOfParts{})>;
 
 /// Represents the program that uses Sporos.
 struct Program {};

@@ -60,7 +60,7 @@ constexpr auto candidates_of_statement() {
   } else {
     // A dependent name, so that the program's own candidates are looked up when a statement is compiled.
     using Own = typename OwnCandidates<std::conditional_t<true, Program, S>>::type;
-    constexpr auto kernels = matching<S>(Own{} + KernelCandidates{});
+    constexpr auto kernels = matching<S>(Own{} + KernelCandidates<typename S::space_type>{});
     if constexpr (any_replaces_nest<S>(kernels))
       return kernels;
     else
