@@ -48,7 +48,8 @@ double share_of_distinct(std::int64_t count, const KeyOf& key_of, SortItem<Paylo
 
 /// Components in the order of insertion, which are moved when they are sorted: for 64-bit keys and small
 /// values. If the policy hashes, a list of which less than a quarter were distinct is followed by a hash
-/// table in the same memory, and one in which less than half of the components recurred by a list.
+/// table in the same memory, and one in which less than half of the components recurred by a list. The first
+/// list becomes a table before it is full, if a sample of it says that it would be such a list.
 template <class T>
 class MovingComponents {
  public:
@@ -69,6 +70,8 @@ class MovingComponents {
     spare_ = ScratchArray<Item>(capacity);
     capacity_ = capacity;
     is_table ? be_table(0) : be_list();
+    if (hashes_ && !is_table && capacity >= least_sampled && capacity <= largest_sampled)
+      end_ = next_ + sampled_after;
   }
   void grow(std::int64_t capacity) {
     ScratchArray<Item> items(capacity), spare(capacity);
@@ -85,7 +88,7 @@ class MovingComponents {
     return share_of_distinct(size(), [this](std::int64_t n) { return items_.data()[n].key; }, spare_.data());
   }
   SPOROS_HOST_INLINE bool insert(std::uint64_t key, const T& value) {
-    if (next_ == end_) return insert_in_table(key, value);
+    if (next_ == end_) return insert_beyond(key, value);
     *next_++ = {key, value};
     return true;
   }
@@ -123,8 +126,49 @@ class MovingComponents {
     next_ = end_ = nullptr;  // as in a full list, so that insert() has one condition to check
     table_.use(items_.data(), spare_.data(), capacity_, expected);
   }
-  [[gnu::noinline]] bool insert_in_table(std::uint64_t key, const T& value) {
-    return is_table_ && table_.insert(key, value);
+  /// Inserts into a table, or into a list of which a sample is to be taken.
+  [[gnu::noinline]] bool insert_beyond(std::uint64_t key, const T& value) {
+    if (is_table_) return table_.insert(key, value);
+    if (size() == capacity_) return false;
+    end_ = items_.data() + capacity_;
+    if (const std::int64_t keys = few_keys(); keys > 0) list_becomes_table(keys);
+    return insert(key, value);
+  }
+
+  static constexpr std::int64_t sample = 2048;              ///< keys of each of two samples
+  static constexpr std::int64_t sampled_after = 4 * sample;  ///< components of a list, sampled at both ends
+  static constexpr std::int64_t least_sampled = 4 * sampled_after;  ///< a table takes any so many components
+  static constexpr std::int64_t largest_sampled = sample * sample / 16;  ///< fewer than 64 keys would decide
+
+  /// How many different keys are being inserted, estimated from those that two samples of the list have in
+  /// common, each counted once: one key that recurs often, or next to itself, says nothing about the others.
+  /// @return 0 if it is more than a quarter of the list's capacity
+  std::int64_t few_keys() {
+    constexpr int words = 4096, bits_of_place = std::countr_zero(unsigned{words} * 64);
+    Item* const marks = spare_.data();
+    for (int n = 0; n < words; ++n) marks[n].key = 0;
+    const auto place = [](const Item& item) { return item.key * 0x9e3779b97f4a7c15u >> (64 - bits_of_place); };
+    for (const Item* item = items_.data(); item < items_.data() + sample; ++item)
+      marks[place(*item) / 64].key |= std::uint64_t{1} << place(*item) % 64;
+    std::int64_t common = 0;
+    for (const Item* item = next_ - sample; item < next_; ++item) {
+      std::uint64_t& word = marks[place(*item) / 64].key;
+      const std::uint64_t mark = std::uint64_t{1} << place(*item) % 64;
+      common += (word & mark) != 0;
+      word &= ~mark;
+    }
+    return common * capacity_ > 4 * sample * sample ? sample * sample / common : 0;
+  }
+  void list_becomes_table(std::int64_t expected) {
+    // The end of the spare memory is of no use to a table that is nearly empty.
+    const std::int64_t count = size();
+    Item* const listed = spare_.data() + (capacity_ - count);
+    std::copy_n(items_.data(), count, listed);
+    be_table(expected);
+    for (std::int64_t n = 0; n < count; ++n) {
+      const bool is_in = table_.insert(listed[n].key, listed[n].payload);
+      ensure(is_in, "a table has room for what a fraction of its memory has listed");
+    }
   }
 
   ScratchArray<Item> items_;
@@ -242,9 +286,9 @@ struct CoordinatePolicy {
   /// a fraction of a dense one's memory; they grow while their components are nearly distinct. Arrays of more
   /// than a million components take longer to sort than merging smaller ones costs.
   AccumulationSettings settings{.growth = {.second_slope = 0.25, .distinct = true, .of_cells = 1.0 / 128}};
-  /// Whether a list of which few components were distinct is followed by a hash table in its memory, which
-  /// adds up components as they are inserted, for 64-bit keys with values of up to 8 bytes. Not where the
-  /// workspace is pipelined.
+  /// Whether a list of which few components are distinct becomes a hash table in its memory, which adds up
+  /// components as they are inserted, for 64-bit keys with values of up to 8 bytes. Not where the workspace is
+  /// pipelined.
   bool hashes = false;
 };
 

@@ -522,8 +522,42 @@ TEST(CoordinateWorkspace, HashesWhereCoordinatesRecurAndListsWhereTheyDoNot) {
   EXPECT_EQ(insert(2 * capacity + 1, 2 * capacity + 1), 2 * capacity);
 }
 
+TEST(CoordinateWorkspace, HashesBeforeItsFirstListIsFullWhereManyCoordinatesRecur) {
+  constexpr std::int64_t capacity = 40'000;
+  // How many of 2.5 * capacity components are taken, which are the same for key(n).
+  const auto taken = [](const auto& key, bool hashes = true) {
+    detail::MovingComponents<float> components(CoordinatePolicy{.hashes = hashes}, PackedKeys<1>({1 << 20}));
+    components.resize(capacity);
+    std::map<std::uint64_t, float> expected;
+    std::int64_t count = 0;
+    for (; count < 5 * capacity / 2; ++count) {
+      const std::uint64_t at = key(static_cast<std::uint64_t>(count));
+      const auto value = static_cast<float>(1.0 / static_cast<double>(count + 1));
+      if (!components.insert(at, value)) break;
+      expected[at] += value;
+    }
+    const auto run = components.sort();
+    EXPECT_EQ(run.size(), static_cast<std::int64_t>(expected.size()));
+    std::int64_t n = 0;
+    for (const auto& [at, sum] : expected) {
+      if (n == run.size()) break;
+      EXPECT_EQ(run.key(n), at);
+      EXPECT_EQ(run.value(n), sum) << "values are added in the order of insertion";
+      ++n;
+    }
+    return count;
+  };
+  const auto random_key = [](std::uint64_t n) { return (n * 0x9e3779b97f4a7c15u ^ 0x5bd1e995u) >> 24; };
+  EXPECT_EQ(taken([&](std::uint64_t n) { return random_key(n) % 3000; }), 5 * capacity / 2);
+  EXPECT_EQ(taken([&](std::uint64_t n) { return random_key(n) % 3000; }, false), capacity);
+  EXPECT_EQ(taken([&](std::uint64_t n) { return random_key(n); }), capacity);
+  EXPECT_EQ(taken([&](std::uint64_t n) { return random_key(n) % 30'000; }), capacity);
+  EXPECT_EQ(taken([&](std::uint64_t n) { return n % 2 ? 7 : random_key(n); }), capacity) << "one recurs";
+  EXPECT_EQ(taken([&](std::uint64_t n) { return random_key(n / 8); }), capacity) << "next to each other";
+}
+
 TEST(CoordinateWorkspace, SumsAsAMapDoesWhereItHashes) {
-  for (const std::int64_t capacity : {1, 1000, 1024, 3000})
+  for (const std::int64_t capacity : {1, 1000, 1024, 3000, 40'000})
     for (const double slope : {0.0, 0.5}) {
       const CoordinatePolicy policy{
           .settings = {.capacity = capacity,
