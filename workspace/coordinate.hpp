@@ -135,7 +135,7 @@ class MovingComponents {
     return insert(key, value);
   }
 
-  static constexpr std::int64_t sample = 2048;              ///< keys of each of two samples
+  static constexpr std::int64_t sample = 2048;               ///< keys of each of two samples
   static constexpr std::int64_t sampled_after = 4 * sample;  ///< components of a list, sampled at both ends
   static constexpr std::int64_t least_sampled = 4 * sampled_after;  ///< a table takes any so many components
   static constexpr std::int64_t largest_sampled = sample * sample / 16;  ///< fewer than 64 keys would decide
@@ -147,7 +147,9 @@ class MovingComponents {
     constexpr int words = 4096, bits_of_place = std::countr_zero(unsigned{words} * 64);
     Item* const marks = spare_.data();
     for (int n = 0; n < words; ++n) marks[n].key = 0;
-    const auto place = [](const Item& item) { return item.key * 0x9e3779b97f4a7c15u >> (64 - bits_of_place); };
+    const auto place = [](const Item& item) {
+      return item.key * 0x9e3779b97f4a7c15u >> (64 - bits_of_place);
+    };
     for (const Item* item = items_.data(); item < items_.data() + sample; ++item)
       marks[place(*item) / 64].key |= std::uint64_t{1} << place(*item) % 64;
     std::int64_t common = 0;
@@ -287,8 +289,8 @@ struct CoordinatePolicy {
   /// than a million components take longer to sort than merging smaller ones costs.
   AccumulationSettings settings{.growth = {.second_slope = 0.25, .distinct = true, .of_cells = 1.0 / 128}};
   /// Whether a list of which few components are distinct becomes a hash table in its memory, which adds up
-  /// components as they are inserted, for 64-bit keys with values of up to 8 bytes. Not where the workspace is
-  /// pipelined.
+  /// components as they are inserted, for 64-bit keys with values of up to 8 bytes. Not where the workspace
+  /// is pipelined.
   bool hashes = false;
 };
 

@@ -290,12 +290,13 @@ TEST(Multiply, RefusesSpacesPlansAndTypesThatItHasNot) {
   };
   refused({"--space", "gpu"}, "no space is called gpu; expected host or cuda");
   refused({"--space", "cuda"}, "--space cuda: this program was built without CUDA; scripts/bootstrap --cuda");
-  refused(
-      {"--space", "cuda", "--plan", "csr"},
-      "no plan is called csr; expected auto, rows, padded, window, tiles, tca, dense, 2:4, 1:4, 2:8, 4:32/32, "
-      "8:32/32 or 16:32/32");
+  refused({"--space", "cuda", "--plan", "csr"},
+          "no plan is called csr; expected auto, rows, padded, window, tiles, tca, dense, 2:4, 1:4, 2:8, "
+          "4:32/32, "
+          "8:32/32 or 16:32/32");
   refused({"--space", "cuda", "--plan", "3:8"}, "no plan is called 3:8; expected auto, rows");
-  for (const std::string plan : {"padded", "window", "tiles", "1:4", "2:8", "4:32/32", "8:32/32", "16:32/32"}) {
+  for (const std::string plan :
+       {"padded", "window", "tiles", "1:4", "2:8", "4:32/32", "8:32/32", "16:32/32"}) {
     refused({"--space", "cuda", "--plan", plan}, "--space cuda: this program was built without CUDA");
     refused({"--plan", plan}, "they go with --space cuda");
   }

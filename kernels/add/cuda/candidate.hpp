@@ -6,11 +6,11 @@
 #include <string_view>
 #include <type_traits>
 
-#include "../../cuda/operands.hpp"
-#include "../../cuda/two_pass.hpp"
+#include "../../operands/cuda/operands.hpp"
 #include "../../protocol/candidate.hpp"
 #include "../pattern.hpp"
 #include "add.hpp"
+#include "two_pass.hpp"
 
 namespace sporos::gpu {
 

@@ -10,8 +10,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "../../cuda/operands.hpp"
 #include "../../nest/bounds.hpp"
+#include "../../operands/cuda/operands.hpp"
 #include "../../protocol/candidate.hpp"
 #include "../../results/dense_target.hpp"
 #include "../../spmm/cuda/candidate.hpp"

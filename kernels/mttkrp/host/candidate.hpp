@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "../../../core/statement.hpp"
-#include "../../host/operands.hpp"
 #include "../../nest/bounds.hpp"
+#include "../../operands/host/operands.hpp"
 #include "../../protocol/candidate.hpp"
 #include "../../results/dense_target.hpp"
 #include "../pattern.hpp"

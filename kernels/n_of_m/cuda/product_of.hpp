@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "../../cuda/operands.hpp"
 #include "../../nest/bounds.hpp"
+#include "../../operands/cuda/operands.hpp"
 #include "../../results/dense_target.hpp"
 #include "../pattern.hpp"
 #include "../view.hpp"

@@ -10,11 +10,11 @@
 
 #include "../../../formats/shared_levels.hpp"
 #include "../../../formats/slice.hpp"
-#include "../../cuda/matrix_by_rows.hpp"
-#include "../../cuda/operands.hpp"
 #include "../../cuda/padded.hpp"
 #include "../../cuda/transpose.hpp"
 #include "../../epilogue/in_batches.hpp"
+#include "../../operands/cuda/matrix_by_rows.hpp"
+#include "../../operands/cuda/operands.hpp"
 #include "../pattern.hpp"
 
 namespace sporos::gpu {

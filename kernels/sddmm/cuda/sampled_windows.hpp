@@ -20,7 +20,7 @@
 #include "../../cuda/launch.hpp"
 #include "../../cuda/scan.hpp"
 #include "../../cuda/warp.hpp"
-#include "../../cuda/window_columns.hpp"
+#include "../../spmm/cuda/window_columns.hpp"
 
 namespace sporos::gpu {
 

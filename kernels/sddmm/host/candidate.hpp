@@ -10,9 +10,9 @@
 
 #include "../../../core/pool.hpp"
 #include "../../../formats/shared_levels.hpp"
-#include "../../host/operands.hpp"
 #include "../../host/row_chunks.hpp"
 #include "../../nest/bounds.hpp"
+#include "../../operands/host/operands.hpp"
 #include "../../protocol/candidate.hpp"
 #include "../pattern.hpp"
 #include "rows.hpp"

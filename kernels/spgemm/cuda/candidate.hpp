@@ -6,8 +6,8 @@
 #include <string_view>
 #include <type_traits>
 
-#include "../../cuda/operands.hpp"
-#include "../../cuda/two_pass.hpp"
+#include "../../add/cuda/two_pass.hpp"
+#include "../../operands/cuda/operands.hpp"
 #include "../../protocol/candidate.hpp"
 #include "../pattern.hpp"
 #include "spgemm.hpp"

@@ -16,7 +16,7 @@
 #include "../../../formats/convert.hpp"
 #include "../../../formats/storage_bound.hpp"
 #include "../../../formats/transpose.hpp"
-#include "../../host/operands.hpp"
+#include "../../operands/host/operands.hpp"
 #include "multiply.hpp"
 
 namespace sporos::detail {

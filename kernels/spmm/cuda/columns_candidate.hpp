@@ -10,11 +10,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "../../cuda/operands.hpp"
 #include "../../cuda/transpose.hpp"
 #include "../../epilogue/sums_of_product.hpp"
 #include "../../epilogue/target.hpp"
 #include "../../nest/bounds.hpp"
+#include "../../operands/cuda/operands.hpp"
 #include "../../protocol/candidate.hpp"
 #include "../../protocol/parts.hpp"
 #include "../pattern.hpp"

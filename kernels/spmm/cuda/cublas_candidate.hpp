@@ -12,11 +12,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "../../cuda/operands.hpp"
 #include "../../epilogue/epilogue.hpp"
 #include "../../gemm/cuda/cublas.hpp"
 #include "../../gemm/cuda/cublas_seconds.hpp"
 #include "../../nest/bounds.hpp"
+#include "../../operands/cuda/operands.hpp"
 #include "../../protocol/candidate.hpp"
 #include "../../results/dense_target.hpp"
 #include "../pattern.hpp"

@@ -16,8 +16,8 @@
 #include "../../../core/value.hpp"
 #include "../../cuda/cluster.hpp"
 #include "../../cuda/launch.hpp"
-#include "../../cuda/matrix_by_rows.hpp"
 #include "../../cuda/once_per_device.hpp"
+#include "../../operands/cuda/matrix_by_rows.hpp"
 #include "sum_of_nonzeros.hpp"
 
 namespace sporos::gpu {

@@ -12,12 +12,12 @@
 #include <utility>
 
 #include "../../../formats/slice.hpp"
-#include "../../cuda/matrix_by_rows.hpp"
-#include "../../cuda/operands.hpp"
 #include "../../cuda/padded.hpp"
 #include "../../cuda/transpose.hpp"
 #include "../../epilogue/epilogue.hpp"
 #include "../../nest/bounds.hpp"
+#include "../../operands/cuda/matrix_by_rows.hpp"
+#include "../../operands/cuda/operands.hpp"
 #include "../../protocol/candidate.hpp"
 #include "../../protocol/measured.hpp"
 #include "../../results/dense_target.hpp"

@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "../../cuda/matrix_by_rows.hpp"
 #include "../../nest/bounds.hpp"
+#include "../../operands/cuda/matrix_by_rows.hpp"
 #include "../../results/dense_target.hpp"
 #include "../pattern.hpp"
 #include "columns_candidate.hpp"

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "../../cuda/operands.hpp"
+#include "../../operands/cuda/operands.hpp"
 
 namespace sporos::gpu {
 

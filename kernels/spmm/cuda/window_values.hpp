@@ -17,8 +17,8 @@
 #include "../../cuda/launch.hpp"
 #include "../../cuda/scan.hpp"
 #include "../../cuda/warp.hpp"
-#include "../../cuda/window_columns.hpp"
 #include "row_places.hpp"
+#include "window_columns.hpp"
 #include "window_mma.hpp"
 
 namespace sporos::gpu {

@@ -7,9 +7,9 @@
 #include <ostream>
 #include <string_view>
 
-#include "../../host/operands.hpp"
 #include "../../host/row_chunks.hpp"
 #include "../../nest/bounds.hpp"
+#include "../../operands/host/operands.hpp"
 #include "../../protocol/candidate.hpp"
 #include "../../results/dense_target.hpp"
 #include "../pattern.hpp"

@@ -7,8 +7,8 @@
 #include <ostream>
 #include <string_view>
 
-#include "../../cuda/operands.hpp"
 #include "../../nest/bounds.hpp"
+#include "../../operands/cuda/operands.hpp"
 #include "../../protocol/candidate.hpp"
 #include "../../results/dense_target.hpp"
 #include "../pattern.hpp"

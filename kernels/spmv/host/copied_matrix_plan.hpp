@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "../../host/operands.hpp"
 #include "../../nest/bounds.hpp"
+#include "../../operands/host/operands.hpp"
 #include "../../protocol/candidate.hpp"
 #include "../../results/dense_target.hpp"
 #include "../pattern.hpp"

@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "../../cuda/once_per_device.hpp"
-#include "../../cuda/operands.hpp"
 #include "../../cuda/padded.hpp"
 #include "../../nest/bounds.hpp"
+#include "../../operands/cuda/operands.hpp"
 #include "../../protocol/candidate.hpp"
 #include "../../results/dense_target.hpp"
 #include "../linear_epilogue.hpp"

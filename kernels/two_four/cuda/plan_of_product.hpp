@@ -13,10 +13,10 @@
 
 #include "../../../core/components.hpp"
 #include "../../cuda/operand_layout.hpp"
-#include "../../cuda/operands.hpp"
 #include "../../cuda/padded.hpp"
 #include "../../cuda/tiled_product.hpp"
 #include "../../nest/bounds.hpp"
+#include "../../operands/cuda/operands.hpp"
 #include "../../protocol/candidate.hpp"
 #include "../../results/dense_target.hpp"
 #include "../pattern.hpp"

@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "../../core/statement.hpp"
-#include "../../formats/named.hpp"
-#include "../protocol/compute_type.hpp"
-#include "../protocol/factors.hpp"
-#include "sparse_rows.hpp"
+#include "../../../core/statement.hpp"
+#include "../../../formats/named.hpp"
+#include "../../host/sparse_rows.hpp"
+#include "../../protocol/compute_type.hpp"
+#include "../../protocol/factors.hpp"
 
 namespace sporos {
 

@@ -9,10 +9,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "../nest/bounds.hpp"
-#include "../protocol/candidate.hpp"
-#include "matrix_by_rows.hpp"
-#include "operands.hpp"
+#include "../../nest/bounds.hpp"
+#include "../../operands/cuda/matrix_by_rows.hpp"
+#include "../../operands/cuda/operands.hpp"
+#include "../../protocol/candidate.hpp"
 
 namespace sporos::gpu {
 

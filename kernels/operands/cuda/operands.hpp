@@ -8,14 +8,14 @@
 #include <type_traits>
 #include <utility>
 
-#include "../../core/statement.hpp"
-#include "../../formats/named.hpp"
-#include "../../formats/structure.hpp"
-#include "../nest/nest_run.hpp"
-#include "../protocol/compute_type.hpp"
-#include "../protocol/factors.hpp"
-#include "csr.hpp"
-#include "launch.hpp"
+#include "../../../core/statement.hpp"
+#include "../../../formats/named.hpp"
+#include "../../../formats/structure.hpp"
+#include "../../cuda/csr.hpp"
+#include "../../cuda/launch.hpp"
+#include "../../nest/nest_run.hpp"
+#include "../../protocol/compute_type.hpp"
+#include "../../protocol/factors.hpp"
 
 namespace sporos::gpu {
 

@@ -14,7 +14,7 @@
 #include <cub/device/device_radix_sort.cuh>
 #pragma GCC diagnostic pop
 
-#include "../../core/resources.hpp"
+#include "../../../core/resources.hpp"
 #include "operands.hpp"
 
 namespace sporos::gpu {
