@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file hashing_lists.cpp
-/// Lists of coordinates that become hash tables where few coordinates recur often, and tables that become lists.
+/// Lists of coordinates that become hash tables where few coordinates recur often, and tables that become
+/// lists.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -108,10 +109,9 @@ TEST(CoordinateWorkspace, SumsAsAMapDoesWhereItHashes) {
         }
       std::vector<std::pair<Extents<2>, float>> sums;
       workspace.drain([&](const Extents<2>& at, float sum) { sums.emplace_back(at, sum); });
-      EXPECT_TRUE(std::equal(sums.begin(), sums.end(), expected.begin(), expected.end(),
-                             [](const auto& a, const auto& b) {
-                               return a.first == b.first && a.second == b.second;
-                             }))
+      EXPECT_TRUE(
+          std::equal(sums.begin(), sums.end(), expected.begin(), expected.end(),
+                     [](const auto& a, const auto& b) { return a.first == b.first && a.second == b.second; }))
           << capacity << ' ' << slope;
     }
 }
