@@ -224,8 +224,8 @@ class AppendPlan {
     add(cuts_);
     add(begin_);
     for (const auto& rows : rows_) add(rows);
-    return sum + nest_.space().concurrency() * (block() + sums_of_row()) *
-                     static_cast<std::int64_t>(sizeof(Compute));
+    sums_.for_each(add);
+    return sum;
   }
 
   const Nest& nest() const { return nest_; }

@@ -49,6 +49,12 @@ class WorkspaceShelf {
     free_.clear();
     all_.clear();
   }
+  /// Calls f(workspace) with each that has been made. Not to be called inside a loop.
+  template <class F>
+  void for_each(const F& f) const {
+    for (const auto& workspace : all_)
+      if (workspace) f(*workspace);
+  }
 
  private:
   std::mutex guard_;
