@@ -88,7 +88,7 @@ class MovingComponents {
     return share_of_distinct(size(), [this](std::int64_t n) { return items_.data()[n].key; }, spare_.data());
   }
   SPOROS_HOST_INLINE bool insert(std::uint64_t key, const T& value) {
-    if (next_ == end_) return insert_beyond(key, value);
+    if (next_ == end_) return is_table_ ? table_.insert(key, value) : insert_beyond(key, value);
     *next_++ = {key, value};
     return true;
   }
@@ -126,9 +126,8 @@ class MovingComponents {
     next_ = end_ = nullptr;  // as in a full list, so that insert() has one condition to check
     table_.use(items_.data(), spare_.data(), capacity_, expected);
   }
-  /// Inserts into a table, or into a list of which a sample is to be taken.
-  [[gnu::noinline]] bool insert_beyond(std::uint64_t key, const T& value) {
-    if (is_table_) return table_.insert(key, value);
+  /// Inserts into a list that is full, or of which a sample is to be taken.
+  [[gnu::noinline]] bool insert_beyond(std::uint64_t key, const T value) {
     if (size() == capacity_) return false;
     end_ = items_.data() + capacity_;
     if (const std::int64_t keys = few_keys(); keys > 0) list_becomes_table(keys);
