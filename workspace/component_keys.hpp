@@ -172,6 +172,12 @@ class LevelKeys {
 
 namespace detail {
 
+/// A hash of a key: the leading bits of its product by 2^64 / golden ratio, which depend on all its bits.
+/// @param shift  64 less the number of bits
+constexpr std::uint64_t hash_of_key(std::uint64_t key, int shift) {
+  return key * 0x9e3779b97f4a7c15u >> shift;
+}
+
 /// A key that comes after the key of any component.
 template <class Key>
 constexpr Key key_after_all() {

@@ -98,10 +98,7 @@ class ComponentTable {
     size_ = 0;
     std::fill(items_, items_ + slots, Item{free_key, T{}});
   }
-  Item* first_slot(std::uint64_t key) const {
-    // The leading bits of a product by 2^64 / golden ratio depend on all bits of the key.
-    return items_ + (key * 0x9e3779b97f4a7c15u >> shift_);
-  }
+  Item* first_slot(std::uint64_t key) const { return items_ + hash_of_key(key, shift_); }
   /// Adds a component, unless it is a free slot.
   SPOROS_HOST_INLINE void put(const Item& component) {
     if (component.key == free_key) [[unlikely]]

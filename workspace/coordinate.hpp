@@ -16,6 +16,7 @@
 #include "../core/value.hpp"
 #include "../formats/chunks.hpp"
 #include "accumulation.hpp"
+#include "component_keys.hpp"
 #include "component_runs.hpp"
 #include "component_sort.hpp"
 #include "component_table.hpp"
@@ -31,13 +32,13 @@ namespace detail {
 /// @param spare   memory for `count` items
 template <class Payload, class KeyOf>
 double share_of_distinct(std::int64_t count, const KeyOf& key_of, SortItem<Payload>* spare) {
-  constexpr int one_in = 16, bits = 64 - std::countr_zero(unsigned{one_in});
+  constexpr int one_in = 16, shift = 64 - std::countr_zero(unsigned{one_in});
   const std::int64_t most = count / 2;  // the other half is for sorting
   std::int64_t taken = 0;
   for (std::int64_t n = 0; n < count && taken < most; ++n) {
     const std::uint64_t key = key_of(n);
     spare[taken] = {key, {}};
-    taken += key * 0x9e3779b97f4a7c15u >> bits == 0;
+    taken += hash_of_key(key, shift) == 0;
   }
   if (taken == 0) return 0;
   ComponentSort<Payload>::sort(spare, spare + most, taken);
@@ -143,12 +144,10 @@ class MovingComponents {
   /// common, each counted once: one key that recurs often, or next to itself, says nothing about the others.
   /// @return 0 if it is more than a quarter of the list's capacity
   std::int64_t few_keys() {
-    constexpr int words = 4096, bits_of_place = std::countr_zero(unsigned{words} * 64);
+    constexpr int words = 4096, shift = 64 - std::countr_zero(unsigned{words} * 64);
     Item* const marks = spare_.data();
     for (int n = 0; n < words; ++n) marks[n].key = 0;
-    const auto place = [](const Item& item) {
-      return item.key * 0x9e3779b97f4a7c15u >> (64 - bits_of_place);
-    };
+    const auto place = [](const Item& item) { return hash_of_key(item.key, shift); };
     for (const Item* item = items_.data(); item < items_.data() + sample; ++item)
       marks[place(*item) / 64].key |= std::uint64_t{1} << place(*item) % 64;
     std::int64_t common = 0;

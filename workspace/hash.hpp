@@ -133,9 +133,8 @@ class HashedComponents {
 
   Slot* first_slot(const key_type& key) const {
     const std::uint64_t number = keys_.number(key);
-    // The leading bits of a product by 2^64 / golden ratio depend on all bits of the number.
     const std::uint64_t at =
-        length_ > 0 ? number % static_cast<std::uint64_t>(length_) : number * 0x9e3779b97f4a7c15u >> shift_;
+        length_ > 0 ? number % static_cast<std::uint64_t>(length_) : hash_of_key(number, shift_);
     return slots_.data() + at;
   }
   /// Uses the first `slots` slots. If these are not the whole table, they take only a quarter of that number
