@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "../../nest/bounds.hpp"
+#include "../../operands/by_rows.hpp"
 #include "../../operands/cuda/matrix_by_rows.hpp"
 #include "../../operands/cuda/operands.hpp"
 #include "../../protocol/candidate.hpp"
@@ -32,20 +33,11 @@ class TwoPassPlan {
   using Workspace = typename Candidate::PassesWorkspace;
   static constexpr bool is_transposed = Candidate::template is_transposed<S>;
   using New = detail::NewCsr<typename S::result_type::tensor_type, is_transposed>;
-  static const auto& first(const S& statement) {
-    if constexpr (is_transposed)
-      return Pattern::right(statement).tensor();
-    else
-      return Pattern::left(statement).tensor();
-  }
-  static const auto& second(const S& statement) {
-    if constexpr (is_transposed)
-      return Pattern::left(statement).tensor();
-    else
-      return Pattern::right(statement).tensor();
-  }
-  using First = MatrixByRows<std::remove_cvref_t<decltype(first(std::declval<const S&>()))>, is_transposed>;
-  using Second = MatrixByRows<std::remove_cvref_t<decltype(second(std::declval<const S&>()))>, is_transposed>;
+  using Operands = OperandsByRows<Pattern, is_transposed>;
+  using First =
+      MatrixByRows<std::remove_cvref_t<decltype(Operands::first(std::declval<const S&>()))>, is_transposed>;
+  using Second =
+      MatrixByRows<std::remove_cvref_t<decltype(Operands::second(std::declval<const S&>()))>, is_transposed>;
   using Passes = typename Candidate::template Passes<detail::compute_of<S>, typename First::View,
                                                      typename Second::View, typename New::View>;
 
@@ -55,8 +47,8 @@ class TwoPassPlan {
         workspace_((bounds_of(statement), resources.scratch().template borrow<Workspace>())),
         first_(resources),
         second_(resources),
-        passes_(resources.space(), first_.view(first(statement)), second_.view(second(statement)),
-                *workspace_) {}
+        passes_(resources.space(), first_.view(Operands::first(statement)),
+                second_.view(Operands::second(statement)), *workspace_) {}
 
   /// Runs the first pass, which counts the nonzeros in each row of the result.
   void prepare() { count(); }
@@ -83,8 +75,8 @@ class TwoPassPlan {
   Bytes bytes() const {
     if (!made_) count();
     return {nonzeros_, New::bytes(statement_.result().tensor().extents(), nonzeros_),
-            passes_.most_workspace_bytes() + First::most_bytes(first(statement_)) +
-                Second::most_bytes(second(statement_))};
+            passes_.most_workspace_bytes() + First::most_bytes(Operands::first(statement_)) +
+                Second::most_bytes(Operands::second(statement_))};
   }
   std::int64_t held_bytes() const { return workspace_->size() + first_.held_bytes() + second_.held_bytes(); }
   void explain(std::ostream& out) const {
@@ -97,9 +89,9 @@ class TwoPassPlan {
 
  private:
   void read() const {
-    first_.read(first(statement_));
-    second_.read(second(statement_));
-    passes_.read(first_.view(first(statement_)), second_.view(second(statement_)));
+    first_.read(Operands::first(statement_));
+    second_.read(Operands::second(statement_));
+    passes_.read(first_.view(Operands::first(statement_)), second_.view(Operands::second(statement_)));
   }
   void fence() const { statement_.resources().space().fence(Candidate::fence_name); }
 

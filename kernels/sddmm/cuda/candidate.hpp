@@ -27,8 +27,8 @@ struct SddmmByWarps {
   using Pattern = SddmmPattern<SampledOperands>;
   static constexpr std::string_view name = "SDDMM by warps";
   static constexpr std::string_view takes =
-      "A(i, j) = B(i, j) * C(i, k) * D(j, k), A and B in the same CSR, CSC, COO or batches of CSR, C and D "
-      "dense, in the memory of the GPU";
+      "A(i, j) = B(i, j) * C(i, k) * D(j, k), or an epilogue of it that keeps zeros, A and B in the same "
+      "CSR, CSC, COO or batches of CSR, C and D dense, in the memory of the GPU";
   static constexpr bool deterministic = true;
   static constexpr bool replaces_nest = true;
 

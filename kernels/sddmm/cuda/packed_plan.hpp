@@ -178,9 +178,9 @@ Offer cost_of_packed(const S& statement, const Resources<Kokkos::Cuda>& resource
 template <class K>
 struct SddmmPackedCandidate {
   static constexpr std::string_view takes =
-      "A(i, j) = B(i, j) * C(i, k) * D(j, k), A and B in the same CSR, CSC, COO or batches of CSR, of half, "
-      "bfloat16 or float, C and D dense, of half or bfloat16, in the memory of a GPU of compute capability "
-      "8.0 or more";
+      "A(i, j) = B(i, j) * C(i, k) * D(j, k), or an epilogue of it that keeps zeros, A and B in the same "
+      "CSR, CSC, COO or batches of CSR, of half, bfloat16 or float, C and D dense, of half or "
+      "bfloat16, in the memory of a GPU of compute capability 8.0 or more";
   static constexpr bool deterministic = true;
 
   template <class S>

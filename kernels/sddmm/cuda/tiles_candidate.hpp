@@ -26,9 +26,9 @@ namespace sporos::gpu {
 struct SddmmByTiles {
   static constexpr std::string_view name = "SDDMM by tiles on tensor cores";
   static constexpr std::string_view takes =
-      "A(i, j) = B(i, j) * C(i, k) * D(j, k), A and B in the same CSR, CSC, COO or batches of CSR, of half, "
-      "bfloat16 or float, C and D dense, of half or bfloat16, in the memory of a GPU of compute capability "
-      "9.0";
+      "A(i, j) = B(i, j) * C(i, k) * D(j, k), or an epilogue of it that keeps zeros, A and B in the same "
+      "CSR, CSC, COO or batches of CSR, of half, bfloat16 or float, C and D dense, of half or "
+      "bfloat16, in the memory of a GPU of compute capability 9.0";
   static constexpr bool deterministic = true;
 
   template <class S>

@@ -17,6 +17,7 @@
 #include "../../../workspace/dense.hpp"
 #include "../../nest/bounds.hpp"
 #include "../../nest/work.hpp"
+#include "../../operands/by_rows.hpp"
 #include "../../operands/host/operands.hpp"
 #include "../../protocol/candidate.hpp"
 #include "../../protocol/compute_type.hpp"
@@ -64,24 +65,12 @@ struct SpgemmByRows {
 
   /// The product that is computed: that of the statement, or its transpose.
   template <class S>
-  struct Factors {
+  struct Factors : OperandsByRows<Pattern, !SparseRowsMatrix<typename S::result_type::tensor_type>> {
     static constexpr bool is_transposed = !SparseRowsMatrix<typename S::result_type::tensor_type>;
-    static const auto& first(const S& statement) {
-      if constexpr (is_transposed)
-        return Pattern::right(statement).tensor();
-      else
-        return Pattern::left(statement).tensor();
-    }
-    static const auto& second(const S& statement) {
-      if constexpr (is_transposed)
-        return Pattern::left(statement).tensor();
-      else
-        return Pattern::right(statement).tensor();
-    }
-    using First =
-        detail::FactorByRows<std::remove_cvref_t<decltype(first(std::declval<S>()))>, is_transposed>;
-    using Second =
-        detail::FactorByRows<std::remove_cvref_t<decltype(second(std::declval<S>()))>, is_transposed>;
+    template <class Tensor>
+    using Rows = detail::FactorByRows<std::remove_cvref_t<Tensor>, is_transposed>;
+    using First = Rows<decltype(Factors::first(std::declval<S>()))>;
+    using Second = Rows<decltype(Factors::second(std::declval<S>()))>;
   };
 
   template <class S>

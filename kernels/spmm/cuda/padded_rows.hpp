@@ -53,6 +53,12 @@ struct PaddedStep {
   Pack<T, 4> values;
 };
 
+template <class T>
+__device__ __forceinline__ PaddedStep<T> load_step(const PaddedRows<T>& rows, int step) {
+  return {__ldg(reinterpret_cast<const int4*>(rows.columns) + step),
+          load_constant(reinterpret_cast<const Pack<T, 4>*>(rows.values) + step)};
+}
+
 /// How a group of lanes reads steps of a row, and the sums of their products with rows of B.
 template <class Product>
 class PaddedRowSums {
@@ -70,6 +76,7 @@ class PaddedRowSums {
   /// Adds the products of each apart-th of the steps [first, end).
   __device__ __forceinline__ void add(int first, int end, int apart) {
     Step steps[2];
+    const auto load = [&](int step, Step& to) { to = load_step(in_.rows, step); };
     if (first < end) load(first, steps[0]);
     if (first + apart < end) load(first + apart, steps[1]);
     int at = first;
@@ -86,10 +93,6 @@ class PaddedRowSums {
  private:
   using Row = Pack<T, columns>;
 
-  __device__ __forceinline__ void load(int step, Step& to) const {
-    to.columns = __ldg(reinterpret_cast<const int4*>(in_.rows.columns) + step);
-    to.values = load_constant(reinterpret_cast<const Pack<T, 4>*>(in_.rows.values) + step);
-  }
   __device__ __forceinline__ Row row_of(int column) const {
     return load_constant(reinterpret_cast<const Row*>(
         b_ + static_cast<std::uint64_t>(static_cast<std::uint32_t>(column)) * row_bytes_));
@@ -134,6 +137,14 @@ __device__ __noinline__ void store_row_from_nonzeros(const Product& product, std
   store_pack_from_nonzeros<accumulate_t<T>, PaddedRowsConfig<T>::columns>(product, row, column);
 }
 
+template <class Sum, int Count>
+__device__ __forceinline__ bool are_finite(const Pack<Sum, Count>& sums) {
+  bool out = true;
+#pragma unroll
+  for (int c = 0; c < Count; ++c) out = out && ::fabs(sums.at[c]) <= largest_sum<Sum>;
+  return out;
+}
+
 template <class Config, class Product>
 __global__ __launch_bounds__(Config::threads, Config::blocks) void spmm_padded_rows_kernel(
     const __grid_constant__ Product product) {
@@ -166,11 +177,7 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void spmm_padded_r
       row.sums.at[c] = plus(row.sums.at[c], shuffle_xor(row.sums.at[c], 1 << (lanes + apart)));
   if (!is_there || part > 0 || !has_columns) return;
   if (Product::epilogue_is_identity && product.accumulates && place.begin == place.end) return;
-  bool are_finite = true;
-#pragma unroll
-  for (int c = 0; c < Config::columns; ++c)
-    are_finite = are_finite && ::fabs(row.sums.at[c]) <= largest_sum<Sum>;
-  if (are_finite)
+  if (are_finite(row.sums))
     store_pack_of_sums(product, place.row, column, row.sums);
   else
     store_row_from_nonzeros(product, place.row, column);

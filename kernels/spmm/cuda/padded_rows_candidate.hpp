@@ -18,6 +18,7 @@
 #include "../pattern.hpp"
 #include "packed_plan.hpp"
 #include "padded_rows.hpp"
+#include "short_rows.hpp"
 #include "value_types.hpp"
 
 namespace sporos::gpu {
@@ -25,7 +26,7 @@ namespace sporos::gpu {
 /// C(i, j) = A(i, k) * B(k, j), with A in CSR or CSC, B and C dense, of real floating-point numbers, or an
 /// epilogue of such a product (kernels/epilogue/epilogue.hpp), on CUDA cores, by padded_rows.hpp. It pays off
 /// for products of a few microseconds, which wait for one load after another, and where nonzeros share
-/// nothing.
+/// nothing. Rows that are short, all of them, are computed several by a group of lanes (short_rows.hpp).
 ///
 /// A is packed when a plan is made; each run packs its values again, unless the statement says
 /// `.with_constant_operands()`. The packed A takes a little more than A itself, and 20 bytes a row. If memory
@@ -99,16 +100,29 @@ struct PaddedRowsTimes {
 
   template <class T>
   static double seconds(const PaddedRowsWork& in) {
-    constexpr PaddedRowsTimes times = of<T>();
-    const double chain = in.chain * times.step;
-    const double lane_step = times.lane_step[in.lanes_of_group - PaddedRowsChoice::fewest_lanes] *
-                             (1 + times.crowded * std::min(in.panel_bytes / times.panel_size, 4.0));
-    const double all = (in.lane_steps * lane_step + in.lanes * times.lane) / in.multiprocessors;
-    // Two times that overlap in part.
-    return times.fixed + std::hypot(chain, all) + in.bytes * times.byte;
+    return of<T>().seconds(in, 1);
+  }
+  /// The same for short_rows.hpp, whose groups seldom wait.
+  template <class T>
+  static double of_short_rows(const PaddedRowsWork& in, double l2_bytes) {
+    constexpr double part_of_work = is_narrow_float_v<T>       ? 0.55
+                                    : std::is_same_v<T, float> ? 0.42
+                                                               : 0.45,
+                     byte_of_memory = is_narrow_float_v<T> ? 0.8e-13 : 1.1e-13;
+    return of<T>().seconds(in, part_of_work) + (in.bytes > l2_bytes ? in.bytes * byte_of_memory : 0);
   }
 
  private:
+  /// @param part  that is left of the time of lanes
+  double seconds(const PaddedRowsWork& in, double part) const {
+    const double chain = in.chain * step;
+    const double of_step = lane_step[in.lanes_of_group - PaddedRowsChoice::fewest_lanes] *
+                           (1 + crowded * std::min(in.panel_bytes / panel_size, 4.0));
+    const double all = part * (in.lane_steps * of_step + in.lanes * lane) / in.multiprocessors;
+    // Two times that overlap in part.
+    return fixed + std::hypot(chain, all) + in.bytes * byte;
+  }
+
   template <class T>
   static constexpr PaddedRowsTimes of() {
     if constexpr (is_narrow_float_v<T>)
@@ -155,7 +169,8 @@ class SpmmByPaddedRows::Plan
   /// that another kernel is preferred.
   double seconds(Use) const {
     constexpr double too_much_memory = 1;
-    return this->memory_is_bounded() ? too_much_memory : best_choice().seconds;
+    if (this->memory_is_bounded()) return too_much_memory;
+    return has_short_rows() ? seconds_of_short_rows() : best_choice().seconds;
   }
   /// The seconds that packing the sparse operand is expected to take.
   double seconds_of_packing() const {
@@ -164,9 +179,14 @@ class SpmmByPaddedRows::Plan
 
   void explain(std::ostream& out) const {
     const PaddedRowsChoice choice = this->is_packed() ? choice_ : best_choice();
-    out << "  result: located, a row by " << (1 << choice.lanes) << " lanes of a warp";
-    if (choice.most_bits > 0) out << ", long ones in up to " << (1 << choice.most_bits) << " parts";
-    const std::int64_t panels = ceil_div(n(), std::int64_t{Config::columns} << choice.lanes);
+    const ShortRowsShape shape = short_rows_shape();
+    const bool are_short = has_short_rows();
+    out << "  result: located, " << (are_short ? shape.rows_of_group : 1) << " rows by "
+        << (1 << (are_short ? shape.lanes : choice.lanes)) << " lanes of a warp";
+    if (!are_short && choice.most_bits > 0)
+      out << ", long ones in up to " << (1 << choice.most_bits) << " parts";
+    const std::int64_t panels =
+        are_short ? shape.panels : ceil_div(n(), std::int64_t{Config::columns} << choice.lanes);
     if (panels > 1) out << ", in " << panels << " panels of columns";
     if (!Product::epilogue_is_identity) out << ", the epilogue applied as they are stored";
     out << "\n  operands: the sparse one is packed as rows of padded steps of " << PaddedRows<T>::of_step
@@ -229,13 +249,38 @@ class SpmmByPaddedRows::Plan
     return out;
   }
 
+  /// The bytes of C, and of what is read of B.
+  double dense_bytes(const RowSteps& counts) const {
+    const auto read = static_cast<double>(
+        std::min(inner(), static_cast<std::int64_t>(counts.steps) * PaddedRows<T>::of_step));
+    return static_cast<double>(n()) * (static_cast<double>(m()) * sizeof(Out) + read * sizeof(T));
+  }
+
+  /// Whether rows of C begin and end at multiples of 16 bytes.
+  bool has_packs(const Out* c) const {
+    return n() * sizeof(Out) % 16 == 0 && reinterpret_cast<std::uintptr_t>(c) % 16 == 0;
+  }
+  /// Whether short_rows.hpp computes the product, if C lies at a multiple of 16 bytes.
+  bool has_short_rows() const { return counts().most <= ShortRowsShape::steps && has_packs(nullptr); }
+  ShortRowsShape short_rows_shape() const {
+    return ShortRowsShape::of(m(), n(), Config::columns, dense_bytes(counts()), space().cuda_device_prop());
+  }
+  double seconds_of_short_rows() const {
+    const RowSteps counts = this->counts();
+    const ShortRowsShape shape = short_rows_shape();
+    const double lanes = static_cast<double>(shape.panels * shape.packs << shape.lanes);
+    return PaddedRowsTimes::of_short_rows<T>(
+        {1, static_cast<double>(m()) * lanes, static_cast<double>(counts.steps) * lanes,
+         static_cast<double>(inner() * Config::columns * shape.packs << shape.lanes) * sizeof(T),
+         dense_bytes(counts), std::max(shape.lanes, PaddedRowsChoice::fewest_lanes),
+         space().cuda_device_prop().multiProcessorCount},
+        space().cuda_device_prop().l2CacheSize);
+  }
+
   /// The way in which the product is expected to be fastest.
   PaddedRowsChoice best_choice() const {
     const RowSteps counts = this->counts();
-    const double read = static_cast<double>(
-                     std::min(inner(), static_cast<std::int64_t>(counts.steps) * PaddedRows<T>::of_step)),
-                 bytes =
-                     static_cast<double>(n()) * (static_cast<double>(m()) * sizeof(Out) + read * sizeof(T));
+    const double bytes = dense_bytes(counts);
     PaddedRowsChoice best;
     for (int lanes = PaddedRowsChoice::fewest_lanes; lanes <= PaddedRowsChoice::most_lanes; ++lanes) {
       const std::int64_t columns = std::int64_t{Config::columns} << lanes, panels = ceil_div(n(), columns);
@@ -267,10 +312,11 @@ class SpmmByPaddedRows::Plan
                           rows_.view(a()),
                           dense.values,
                           dense.stride,
-                          n() * sizeof(Out) % 16 == 0 && reinterpret_cast<std::uintptr_t>(c) % 16 == 0,
+                          has_packs(c),
                           choice_.lanes,
                           counts_.parts_from(choice_.size, choice_.most_bits, m())};
-    spmm_padded_rows(space(), product);
+    has_short_rows() && product.has_packs ? spmm_short_rows(space(), product, short_rows_shape())
+                                          : spmm_padded_rows(space(), product);
   }
 
   RowSteps counts_{};
