@@ -45,7 +45,7 @@ __device__ __forceinline__ void store_at_once(Out* to, const Sum (&values)[Count
 }
 
 /// Stores neighbouring elements of D, computed from their sums, where rows of D begin and end at multiples of
-/// 16 bytes.
+/// 16 bytes. The first of them must be one of D; others may lie behind its last column.
 /// @tparam Product  a TiledProduct
 /// @tparam Streams  as above
 template <bool Streams = false, class Product, class Sum, int Count>
@@ -72,12 +72,13 @@ __device__ __forceinline__ void store_aligned_pack_of_sums(const Product& produc
   }
 }
 
-/// The same for any rows of D.
+/// The same for any rows of D, and for columns behind its last, where nothing is stored.
 /// @tparam Product  its `has_packs` says whether rows of D begin and end at multiples of 16 bytes
 template <class Product, class Sum, int Count>
 __device__ __forceinline__ void store_pack_of_sums(const Product& product, std::int64_t row,
                                                    std::int64_t column, const Pack<Sum, Count>& sums) {
   using Out = typename Product::value_type;
+  if (column >= product.n) return;
   if (product.has_packs) return store_aligned_pack_of_sums(product, row, column, sums);
   Out* const to = product.d + row * product.n + column;
 #pragma unroll
