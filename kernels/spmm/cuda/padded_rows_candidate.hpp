@@ -181,8 +181,12 @@ class SpmmByPaddedRows::Plan
     const PaddedRowsChoice choice = this->is_packed() ? choice_ : best_choice();
     const ShortRowsShape shape = short_rows_shape();
     const bool are_short = has_short_rows();
-    out << "  result: located, " << (are_short ? shape.rows_of_group : 1) << " rows by "
-        << (1 << (are_short ? shape.lanes : choice.lanes)) << " lanes of a warp";
+    out << "  result: located, ";
+    if (are_short && shape.rows_of_group > 1)
+      out << shape.rows_of_group << " rows one after another";
+    else
+      out << "a row";
+    out << " by " << (1 << (are_short ? shape.lanes : choice.lanes)) << " lanes of a warp";
     if (!are_short && choice.most_bits > 0)
       out << ", long ones in up to " << (1 << choice.most_bits) << " parts";
     const std::int64_t panels =

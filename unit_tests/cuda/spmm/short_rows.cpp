@@ -136,12 +136,19 @@ TEST(CudaSpmmByShortRows, Statements) {
 }
 
 TEST(CudaSpmmByShortRows, SayHowTheyRun) {
-  const auto A = convert<IntCsr>(short_rows<float>(300, 200, 8)).copy_to<Cuda>();
-  const Tensor<float, DenseMatrix<>, Cuda> B({200, 64}), C({300, 64});
+  constexpr std::int64_t m = 30'000, inner = 20, n = 64;
+  const auto A = convert<IntCsr>(short_rows<float>(m, inner, 8)).copy_to<Cuda>();
+  const Tensor<float, DenseMatrix<>, Cuda> B({inner, n}), C({m, n});
   const auto product = plan(assign(C(i, j), A(i, k) * B(k, j)).with_constant_operands().use<Kernel>());
+  const auto shape = gpu::ShortRowsShape::of(m, n, gpu::PaddedRowsConfig<float>::columns, (m + inner) * n * 4,
+                                             Kokkos::Cuda().cuda_device_prop());
+  ASSERT_GT(shape.rows_of_group, 1);
   std::ostringstream out;
   product.explain(out);
-  EXPECT_NE(out.str().find("rows by 16 lanes of a warp"), std::string::npos) << out.str();
+  EXPECT_NE(out.str().find(text(shape.rows_of_group, " rows one after another by ", 1 << shape.lanes,
+                                " lanes of a warp")),
+            std::string::npos)
+      << out.str();
 }
 
 }  // namespace
