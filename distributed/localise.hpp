@@ -43,6 +43,11 @@ struct LocalOf<Distributed<T>> {
   }
 };
 
+template <class A>
+decltype(auto) distribution_of(const A& access, const Communicator& ranks) {
+  return LocalOf<typename A::tensor_type>::distribution(access.tensor(), ranks);
+}
+
 /// The same access, to another tensor.
 template <class A, class To>
 struct AccessTo;

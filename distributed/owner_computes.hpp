@@ -34,6 +34,7 @@
 #include "sum_of_ranks.hpp"
 #include "tensor.hpp"
 #include "traffic.hpp"
+#include "variable_numbering.hpp"
 #include "work_division.hpp"
 
 namespace sporos {
@@ -96,8 +97,11 @@ struct OwnerComputes {
           result_distribution_(
               detail::LocalOf<ResultTensor>::distribution(statement.result().tensor(), ranks_)),
           run_signature_(detail::agree_on(statement, written_)),
-          work_(statement, ranks_) {
-      find_numberings();
+          work_(statement, ranks_),
+          sums_(work_.sums()),
+          stays_(work_.is_in_place(statement.result()) && !sums_),
+          variables_(detail::VariableNumbering<S>(statement, work_, ranks_)
+                         .find(!stays_ && !result_distribution_.is_replicated())) {
       make_operands();
       jointly(ranks_, [&] {
         place_result();
@@ -108,8 +112,9 @@ struct OwnerComputes {
       if constexpr (F::is_dense) {
         if (is_reduced_) sum_of_ranks_ = detail::SumOfRanks<Local>(ranks_);
         if (!in_place_ && !is_reduced_)
-          to_owners_ = detail::ResultExchange<Local>(*own_result_, numberings_of<Result>(numberings_),
-                                                     touched_, result_distribution_, !work_.is_divided());
+          to_owners_ =
+              detail::ResultExchange<Local>(*own_result_, numberings_of<Result>(variables_.numberings),
+                                            touched_, result_distribution_, !work_.is_divided());
       }
       collect_traffic();
     }
@@ -212,124 +217,17 @@ struct OwnerComputes {
       std::apply([&](auto&... operand) { (visit(*operand), ...); }, operands_);
     }
 
-    template <class A>
-    decltype(auto) distribution_of(const A& access) const {
-      return detail::LocalOf<typename A::tensor_type>::distribution(access.tensor(), ranks_);
-    }
-
-    void find_numberings() {
-      const auto whole = [&](const auto& access) {
-        using A = std::remove_cvref_t<decltype(access)>;
-        for (int mode = 0; mode < A::names.size; ++mode)
-          numberings_[A::names[mode]] = detail::Numbering::whole(access.tensor().extent(mode));
-      };
-      whole(statement_.result());
-      for_each_access(statement_.right(), whole);
-      for (const detail::Division& one : work_.divisions())
-        numberings_[one.variable] = detail::Numbering::part(one, ranks_.rank());
-      sums_ = work_.sums();
-      stays_ = work_.is_in_place(statement_.result()) && !sums_;
-      if (ranks_.size() == 1) return;
-
-      // Variables of tensors that are not in place are listed if bounded by operands that are.
-      std::array<bool, detail::most_operands> known{};
-      std::size_t at = 0;
-      NameList wanted;
-      for_each_access(statement_.right(), [&](const auto& access) {
-        using A = std::remove_cvref_t<decltype(access)>;
-        known[at] = work_.is_in_place(access);
-        if (!known[at++])
-          for (int mode = 0; mode < A::names.size; ++mode) wanted.push_new(A::names[mode]);
-      });
-      const bool is_sent = !stays_ && !result_distribution_.is_replicated();
-      if (is_sent)
-        for (int mode = 0; mode < order; ++mode) wanted.push_new(Result::names[mode]);
-      if (wanted.size == 0) return;
-      jointly(ranks_, [&] {
-        for (int name = 0; name < wanted.size; ++name) {
-          const char variable = wanted[name];
-          if (!detail::is_bounded<0, Right>(variable, known)) continue;
-          const detail::Numbering all = numberings_[variable];
-          auto coordinates = detail::bounded_coordinates<0>(statement_.right(), variable, known);
-          if (!all.is_whole() || !detail::WorkDivision<S>::may_list(variable, is_sent) ||
-              !may_renumber_dealt(variable)) {
-            if (!work_.is_divided()) continue;
-            for (std::int64_t& c : coordinates) c = all.global(c);
-            needed_[variable] = detail::Numbering::list(std::move(coordinates), all.extent());
-            continue;
-          }
-          listed_.push_new(variable);
-          add_stored(variable, known, coordinates);
-          add_own_rows(variable, coordinates);
-          needed_[variable] = numberings_[variable] =
-              detail::Numbering::list(std::move(coordinates), all.extent());
-        }
-        agree(ranks_, "the plan of a statement");
-      });
-    }
-
-    /// Whether the nonzeros that are dealt out store the coordinates of a variable in arrays. If they do not,
-    /// they keep their coordinates: fetched under other ones, those of other ranks would come with them.
-    bool may_renumber_dealt(char variable) const {
-      bool may = true;
-      const auto look = [&](const auto& access) {
-        using A = std::remove_cvref_t<decltype(access)>;
-        if (!work_.is_dealt(access)) return;
-        for (int mode = 0; mode < A::names.size; ++mode)
-          if (A::names[mode] == variable) may = may && detail::has_coordinate_array<typename A::format>(mode);
-      };
-      look(statement_.result());
-      for_each_access(statement_.right(), look);
-      return may;
-    }
-
-    /// Adds the coordinates of operands that are in place: each of them needs a number, whether or not the
-    /// other factors have it.
-    template <class Known>
-    void add_stored(char variable, const Known& known, std::vector<std::int64_t>& coordinates) const {
-      std::size_t at = 0;
-      for_each_access(statement_.right(), [&](const auto& access) {
-        using A = std::remove_cvref_t<decltype(access)>;
-        if (!known[at++]) return;
-        for (int mode = 0; mode < A::names.size; ++mode)
-          if (A::names[mode] == variable && detail::has_coordinate_array<typename A::format>(mode))
-            coordinates = detail::united(
-                coordinates, detail::stored_coordinates(
-                                 detail::LocalOf<typename A::tensor_type>::local(access.tensor()), mode));
-      });
-    }
-
-    /// Adds the rank's own rows of operands of which whole rows are fetched: they are placed between those of
-    /// other ranks.
-    void add_own_rows(char variable, std::vector<std::int64_t>& coordinates) const {
-      for_each_access(statement_.right(), [&](const auto& access) {
-        using A = std::remove_cvref_t<decltype(access)>;
-        if constexpr (detail::stores_rows<typename A::format>) {
-          const Partition& partition = distribution_of(access).partition(0);
-          if (A::names[0] != variable || work_.is_in_place(access) || !partition.is_contiguous() ||
-              partition.parts() != ranks_.size())
-            return;
-          const Bounds own = partition.range(ranks_.rank());
-          std::vector<std::int64_t> all;
-          all.reserve(coordinates.size() + static_cast<std::size_t>(own.size()));
-          const auto before = std::lower_bound(coordinates.begin(), coordinates.end(), own.begin);
-          all.assign(coordinates.begin(), before);
-          for (std::int64_t row = own.begin; row < own.end; ++row) all.push_back(row);
-          all.insert(all.end(), std::lower_bound(before, coordinates.end(), own.end), coordinates.end());
-          coordinates = std::move(all);
-        }
-      });
-    }
-
     /// Whether whole rows of an operand are fetched, and its columns are not renumbered.
     template <class A>
     bool fetches_rows(const A& access) const {
       if constexpr (detail::stores_rows<typename A::format>) {
         for (int mode = 1; mode < A::names.size; ++mode)
-          if (!numberings_[A::names[mode]].is_whole() || distribution_of(access).partition(mode).parts() > 1)
+          if (!variables_.numberings[A::names[mode]].is_whole() ||
+              detail::distribution_of(access, ranks_).partition(mode).parts() > 1)
             return false;
         using T = typename detail::LocalOf<typename A::tensor_type>::type;
-        return detail::RowFetch<T>::takes(numberings_[A::names[0]], distribution_of(access));
+        return detail::RowFetch<T>::takes(variables_.numberings[A::names[0]],
+                                          detail::distribution_of(access, ranks_));
       } else {
         return false;
       }
@@ -349,7 +247,7 @@ struct OwnerComputes {
         auto how = work_.is_in_place(access) ? direct : fetched;
         if (how == direct)
           for (int mode = 0; mode < A::names.size; ++mode) {
-            if (!listed_.contains(A::names[mode])) continue;
+            if (!variables_.listed.contains(A::names[mode])) continue;
             if (!detail::has_coordinate_array<typename A::format>(mode)) {
               how = fetched;
               break;
@@ -358,9 +256,10 @@ struct OwnerComputes {
           }
         if (how == fetched && fetches_rows(access)) how = rows;
         fetches_ = fetches_ || how == fetched || how == rows;
-        std::get<At>(operands_).emplace(how, numberings_of<A>(numberings_), numberings_of<A>(needed_),
+        std::get<At>(operands_).emplace(how, numberings_of<A>(variables_.numberings),
+                                        numberings_of<A>(variables_.needed),
                                         detail::LocalOf<typename A::tensor_type>::local(access.tensor()),
-                                        distribution_of(access));
+                                        detail::distribution_of(access, ranks_));
         access_texts_.push_back(how == direct       ? "as it is stored"
                                 : how == renumbered ? "as it is stored, with its coordinates renumbered"
                                 : how == rows       ? "the rows that are needed, fetched from their owners"
@@ -386,7 +285,7 @@ struct OwnerComputes {
     void place_result() {
       is_listed_ = false;
       for (int mode = 0; mode < order; ++mode)
-        is_listed_ = is_listed_ || listed_.contains(Result::names[mode]);
+        is_listed_ = is_listed_ || variables_.listed.contains(Result::names[mode]);
       in_place_ = stays_ && !is_listed_;
       if (in_place_) return;
       if (statement_.accumulates() && !S::schedule::is_arithmetic)
@@ -397,8 +296,8 @@ struct OwnerComputes {
       Extents<order> extents{};
       bool whole = true;
       for (int mode = 0; mode < order; ++mode) {
-        extents[static_cast<std::size_t>(mode)] = numberings_[Result::names[mode]].size();
-        whole = whole && numberings_[Result::names[mode]].is_whole();
+        extents[static_cast<std::size_t>(mode)] = variables_.numberings[Result::names[mode]].size();
+        whole = whole && variables_.numberings[Result::names[mode]].is_whole();
       }
       own_result_.emplace(extents);
       is_reduced_ = F::is_dense && sums_ && whole && result_distribution_.is_replicated();
@@ -418,7 +317,8 @@ struct OwnerComputes {
       if (in_place_ || !work_.is_divided()) return;
       for (int mode = 0; mode < order; ++mode) {
         const char variable = Result::names[mode];
-        if (listed_.contains(variable) || !detail::WorkDivision<S>::sends_touched(variable)) continue;
+        if (variables_.listed.contains(variable) || !detail::WorkDivision<S>::sends_touched(variable))
+          continue;
         has_untouched_ = true;
         auto& touched = touched_[static_cast<std::size_t>(mode)];
         touched.resize(static_cast<std::size_t>(own_result_->extent(mode)));
@@ -454,8 +354,8 @@ struct OwnerComputes {
         jointly(ranks_, [&] {
           auto levels = detail::copied_levels(from);
           for (int mode = 0; mode < order; ++mode)
-            if (listed_.contains(Result::names[mode])) {
-              const detail::Numbering& numbering = numberings_[Result::names[mode]];
+            if (variables_.listed.contains(Result::names[mode])) {
+              const detail::Numbering& numbering = variables_.numberings[Result::names[mode]];
               detail::renumber_mode<F>(levels, mode,
                                        [&](std::int64_t number) { return numbering.global(number); });
             }
@@ -488,7 +388,7 @@ struct OwnerComputes {
       auto out = entries(*own_result_);
       out.extents = result_distribution_.extents();
       for (int mode = 0; mode < order; ++mode) {
-        const detail::Numbering& numbering = numberings_[Result::names[mode]];
+        const detail::Numbering& numbering = variables_.numberings[Result::names[mode]];
         if (numbering.is_whole()) continue;
         std::int64_t* const coordinates = out.coordinates[static_cast<std::size_t>(mode)].data();
         for (std::int64_t e = 0; e < out.size(); ++e) coordinates[e] = numbering.global(coordinates[e]);
@@ -540,18 +440,16 @@ struct OwnerComputes {
     Distribution<order> result_distribution_;
     Signature run_signature_;
     detail::WorkDivision<S> work_;
-    detail::Numberings numberings_;
-    detail::Numberings needed_;  ///< lists of the coordinates whose values matter, if known
-    NameList listed_;            ///< variables numbered by lists
+    bool sums_;   ///< whether the ranks' results are added
+    bool stays_;  ///< whether this rank owns exactly what it computes
+    detail::NumberedVariables variables_;
     std::array<std::vector<bool>, modes> touched_;
     Operands operands_;
     std::vector<std::string> access_texts_;
     bool fetches_ = false;        ///< whether an operand comes from other ranks
-    bool sums_ = false;           ///< whether the ranks' results are added
     bool has_untouched_ = false;  ///< whether zero values of the result are not sent
     bool is_listed_ = false;      ///< whether a variable of the result is numbered by a list
-    bool stays_ = false;          ///< whether this rank owns exactly what it computes
-    bool in_place_ = false;       ///< and under the same numbers
+    bool in_place_ = false;       ///< whether it stays, under the same numbers
     bool is_reduced_ = false;     ///< whether the result is a sum over ranks that all of them get
     std::optional<Local> own_result_;
     std::conditional_t<F::is_dense, detail::ResultExchange<Local>, std::nullptr_t> to_owners_{};

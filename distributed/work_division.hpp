@@ -220,15 +220,10 @@ class WorkDivision {
     }(variable, accesses_of<Right>{});
   }
 
-  template <class A>
-  decltype(auto) distribution_of(const A& access) const {
-    return LocalOf<typename A::tensor_type>::distribution(access.tensor(), ranks_);
-  }
-
   /// Whether a rank stores exactly what it needs of a tensor if work is divided like this, apart from lists.
   template <class A>
   bool is_in_place(const A& access, const Shares& shares) const {
-    const auto& distribution = distribution_of(access);
+    const auto& distribution = distribution_of(access, ranks_);
     if (distribution.is_fine_grained()) return dealt_nonzeros_of(access, ranks_) == shares.nonzeros;
     const auto& divisions = shares.divisions;
     for (int mode = 0; mode < A::names.size; ++mode) {
@@ -276,7 +271,7 @@ class WorkDivision {
 
     std::vector<std::int64_t> counts;
     const auto count = [&](const auto& access) {
-      const auto& distribution = distribution_of(access);
+      const auto& distribution = distribution_of(access, ranks_);
       const bool counts_here = !distribution.is_replicated() || ranks_.rank() == 0;
       counts.push_back(counts_here ? access.tensor().nnz() : 0);
     };
