@@ -46,7 +46,7 @@ const Communicator& ranks_of(const S& statement) {
 template <class A>
 std::vector<Division> divisions_of(const A& access, const Communicator& ranks) {
   std::vector<Division> out;
-  const auto& distribution = LocalOf<typename A::tensor_type>::distribution(access.tensor(), ranks);
+  const auto& distribution = distribution_of(access, ranks);
   for (int mode = 0; mode < A::names.size; ++mode)
     if (distribution.partition(mode).parts() > 1)
       out.push_back({A::names[mode], distribution.partition(mode), distribution.stride(mode)});
@@ -64,7 +64,7 @@ struct DealtNonzeros {
 /// Those of a tensor, if they are dealt out one by one.
 template <class A>
 std::optional<DealtNonzeros> dealt_nonzeros_of(const A& access, const Communicator& ranks) {
-  const auto& distribution = LocalOf<typename A::tensor_type>::distribution(access.tensor(), ranks);
+  const auto& distribution = distribution_of(access, ranks);
   if (!distribution.is_fine_grained()) return {};
   return DealtNonzeros{A::names.str(), distribution.signature().hash()};
 }
