@@ -5,7 +5,6 @@
 #pragma once
 
 #include <Kokkos_Core.hpp>
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +20,6 @@
 
 #include "../core/statement.hpp"
 #include "../formats/format_name.hpp"
-#include "../kernels/nest/bounds.hpp"
 #include "../kernels/protocol/candidate.hpp"
 #include "../kernels/statement/estimate.hpp"
 #include "../kernels/statement/plan.hpp"
@@ -94,8 +92,7 @@ struct OwnerComputes {
           space_(resources.space()),
           ranks_(detail::ranks_of(statement)),
           written_(statement.str()),
-          result_distribution_(
-              detail::LocalOf<ResultTensor>::distribution(statement.result().tensor(), ranks_)),
+          result_distribution_(detail::distribution_of(statement.result(), ranks_)),
           run_signature_(detail::agree_on(statement, written_)),
           work_(statement, ranks_),
           sums_(work_.sums()),

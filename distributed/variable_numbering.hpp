@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "../core/level.hpp"
 #include "../core/statement.hpp"
-#include "../kernels/nest/bounds.hpp"
 #include "agree.hpp"
 #include "communicator.hpp"
 #include "coordinate_arrays.hpp"

@@ -7,8 +7,10 @@ namespace sporos {
 
 /// The operands of a pattern with left() and right(), in the order in which a kernel by rows reads them: that
 /// of the statement, or the other way round if it makes the transpose of the result.
-template <class Pattern, bool is_transposed>
+template <class Pattern, bool IsTransposed>
 struct OperandsByRows {
+  static constexpr bool is_transposed = IsTransposed;
+
   template <class S>
   static const auto& first(const S& statement) {
     if constexpr (is_transposed)
@@ -18,7 +20,7 @@ struct OperandsByRows {
   }
   template <class S>
   static const auto& second(const S& statement) {
-    return OperandsByRows<Pattern, !is_transposed>::first(statement);
+    return OperandsByRows<Pattern, !IsTransposed>::first(statement);
   }
 };
 

@@ -65,12 +65,13 @@ struct SpgemmByRows {
 
   /// The product that is computed: that of the statement, or its transpose.
   template <class S>
-  struct Factors : OperandsByRows<Pattern, !SparseRowsMatrix<typename S::result_type::tensor_type>> {
-    static constexpr bool is_transposed = !SparseRowsMatrix<typename S::result_type::tensor_type>;
+  using InOrder = OperandsByRows<Pattern, !SparseRowsMatrix<typename S::result_type::tensor_type>>;
+  template <class S>
+  struct Factors : InOrder<S> {
     template <class Tensor>
-    using Rows = detail::FactorByRows<std::remove_cvref_t<Tensor>, is_transposed>;
-    using First = Rows<decltype(Factors::first(std::declval<S>()))>;
-    using Second = Rows<decltype(Factors::second(std::declval<S>()))>;
+    using Rows = detail::FactorByRows<std::remove_cvref_t<Tensor>, InOrder<S>::is_transposed>;
+    using First = Rows<decltype(InOrder<S>::first(std::declval<S>()))>;
+    using Second = Rows<decltype(InOrder<S>::second(std::declval<S>()))>;
   };
 
   template <class S>

@@ -178,19 +178,19 @@ class SpmmByPaddedRows::Plan
   }
 
   void explain(std::ostream& out) const {
-    const PaddedRowsChoice choice = this->is_packed() ? choice_ : best_choice();
-    const ShortRowsShape shape = short_rows_shape();
-    const bool are_short = has_short_rows();
     out << "  result: located, ";
-    if (are_short && shape.rows_of_group > 1)
-      out << shape.rows_of_group << " rows one after another";
-    else
-      out << "a row";
-    out << " by " << (1 << (are_short ? shape.lanes : choice.lanes)) << " lanes of a warp";
-    if (!are_short && choice.most_bits > 0)
-      out << ", long ones in up to " << (1 << choice.most_bits) << " parts";
-    const std::int64_t panels =
-        are_short ? shape.panels : ceil_div(n(), std::int64_t{Config::columns} << choice.lanes);
+    std::int64_t panels = 0;
+    if (has_short_rows()) {
+      const ShortRowsShape shape = short_rows_shape();
+      shape.rows_of_group > 1 ? out << shape.rows_of_group << " rows one after another" : out << "a row";
+      out << " by " << (1 << shape.lanes) << " lanes of a warp";
+      panels = shape.panels;
+    } else {
+      const PaddedRowsChoice choice = this->is_packed() ? choice_ : best_choice();
+      out << "a row by " << (1 << choice.lanes) << " lanes of a warp";
+      if (choice.most_bits > 0) out << ", long ones in up to " << (1 << choice.most_bits) << " parts";
+      panels = ceil_div(n(), std::int64_t{Config::columns} << choice.lanes);
+    }
     if (panels > 1) out << ", in " << panels << " panels of columns";
     if (!Product::epilogue_is_identity) out << ", the epilogue applied as they are stored";
     out << "\n  operands: the sparse one is packed as rows of padded steps of " << PaddedRows<T>::of_step

@@ -18,6 +18,7 @@
 
 #include "../device_memory.hpp"
 #include "kernels/kernel_of.hpp"
+#include "packed_rows.hpp"
 #include "products.hpp"
 
 namespace sporos::test::spmm_by_padded_rows {
@@ -71,26 +72,17 @@ void expect_every_way(std::int64_t n) {
   EXPECT_EQ(counts.most, most);
   EXPECT_EQ(std::accumulate(std::begin(counts.rows), std::end(counts.rows), std::int64_t{0}), rows);
 
-  const auto lay_out = [&](char* at) {
-    gpu::Layout layout(at);
-    const auto padded_rows = gpu::PaddedRows<Value>::lay_out(layout, m, counts.steps);
-    const auto padding = gpu::StepPacking::lay_out(space, layout, m);
-    return std::tuple(padded_rows, padding, layout.bytes());
-  };
-  const auto memory = make_array<char, gpu::Memory>("padded rows", std::get<2>(lay_out(nullptr)));
-  Kokkos::deep_copy(memory, char(0xff));
-  const auto [padded_rows, padding, bytes] = lay_out(memory.data());
-  gpu::pad_rows_of_matrix(space, view, padded_rows, padding, counts.most);
+  const PackedRows<Value> packed(space, view, counts);
   for (int lanes = 2; lanes <= 5; ++lanes)
     for (int size = 0; size <= 9; ++size) {
       SCOPED_TRACE(text(n, " columns, ", 1 << lanes, " lanes, size ", size));
       const auto parts = counts.parts_from(size, std::min(3, 5 - lanes), m);
       EXPECT_EQ(std::accumulate(std::begin(parts.rows), std::end(parts.rows), std::int64_t{0}), m);
-      prepared.expect([&, &of_rows = padded_rows]<class E>(const gpu::TiledProduct<Out, E>& product) {
+      prepared.expect([&]<class E>(const gpu::TiledProduct<Out, E>& product) {
         const bool has_packs = prepared.can_have_packs() && size % 2 == 0;
-        gpu::spmm_padded_rows(
-            space, gpu::PaddedRowsProduct<Value, Out, E, typename Prepared::View>{
-                       product, of_rows, view, prepared.b(), prepared.stride(), has_packs, lanes, parts});
+        gpu::spmm_padded_rows(space, gpu::PaddedRowsProduct<Value, Out, E, typename Prepared::View>{
+                                         product, packed.rows(), view, prepared.b(), prepared.stride(),
+                                         has_packs, lanes, parts});
       });
     }
 }
@@ -141,21 +133,13 @@ TEST(CudaSpmmByPaddedRows, SeventyMillionRows) {
   const View view{m, inner, m, positions.data(), coordinates.data(), values.data()};
   const auto counts = gpu::count_pattern(Resources<Cuda>(), view, {.rows = true}).rows.steps;
   EXPECT_EQ(counts.steps, m);
-  const auto lay_out = [&](char* at) {
-    gpu::Layout layout(at);
-    const auto rows = gpu::PaddedRows<float>::lay_out(layout, m, counts.steps);
-    const auto padding = gpu::StepPacking::lay_out(space, layout, m);
-    return std::tuple(rows, padding, layout.bytes());
-  };
-  const auto memory = make_array<char, gpu::Memory>("padded rows", std::get<2>(lay_out(nullptr)));
-  const auto [rows, padding, bytes] = lay_out(memory.data());
-  gpu::pad_rows_of_matrix(space, view, rows, padding, counts.most);
+  const PackedRows<float> packed(space, view, counts);
   const Tensor<float, IntCsr, Cuda> as_operand({m, inner});
   const auto epilogue = epilogue_of(assign(C(i, j), as_operand(i, k) * device_B(k, j)));
   constexpr int lanes = 5;
   const gpu::PaddedRowsProduct<float, float, std::remove_const_t<decltype(epilogue)>, View> product{
       {m, n, inner, C.values().data(), false, epilogue},
-      rows,
+      packed.rows(),
       view,
       device_B.values().data(),
       stride,

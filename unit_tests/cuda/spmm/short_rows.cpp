@@ -4,15 +4,14 @@
 /// lanes: against sums in double.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <sporos/sporos.hpp>
 #include <sstream>
 #include <string>
 #include <tuple>
-#include <utility>
 
+#include "packed_rows.hpp"
 #include "products.hpp"
 
 namespace sporos::test::spmm_by_short_rows {
@@ -45,16 +44,7 @@ void expect_every_shape(std::int64_t n) {
   const auto view = prepared.view();
   const gpu::RowSteps counts = gpu::count_pattern(Resources<Cuda>(), view, {.rows = true}).rows.steps;
   ASSERT_EQ(counts.most, gpu::ShortRowsShape::steps);
-  const auto lay_out = [&](char* at) {
-    gpu::Layout layout(at);
-    const auto padded_rows = gpu::PaddedRows<Value>::lay_out(layout, m, counts.steps);
-    const auto padding = gpu::StepPacking::lay_out(space, layout, m);
-    return std::tuple(padded_rows, padding, layout.bytes());
-  };
-  const auto memory = make_array<char, gpu::Memory>("padded rows", std::get<2>(lay_out(nullptr)));
-  Kokkos::deep_copy(memory, char(0xff));
-  const auto [padded_rows, padding, bytes] = lay_out(memory.data());
-  gpu::pad_rows_of_matrix(space, view, padded_rows, padding, counts.most);
+  const PackedRows<Value> packed(space, view, counts);
   constexpr int of_pack = gpu::PaddedRowsConfig<Value>::columns, threads = gpu::ShortRowsConfig<1>::threads;
   for (const int packs : {1, 2})
     for (int lanes = 0;
@@ -69,11 +59,12 @@ void expect_every_shape(std::int64_t n) {
         shape.rows_of_group = rows_of_group;
         shape.blocks = gpu::ceil_div(m, std::int64_t{threads >> lanes} * rows_of_group);
         shape.panels = gpu::ceil_div(n, std::int64_t{packs * of_pack} << lanes);
-        prepared.expect([&, &of_rows = padded_rows]<class E>(const gpu::TiledProduct<Out, E>& product) {
-          gpu::spmm_short_rows(space,
-                               gpu::PaddedRowsProduct<Value, Out, E, typename Prepared::View>{
-                                   product, of_rows, view, prepared.b(), prepared.stride(), true, 0, {}},
-                               shape);
+        prepared.expect([&]<class E>(const gpu::TiledProduct<Out, E>& product) {
+          gpu::spmm_short_rows(
+              space,
+              gpu::PaddedRowsProduct<Value, Out, E, typename Prepared::View>{
+                  product, packed.rows(), view, prepared.b(), prepared.stride(), true, 0, {}},
+              shape);
         });
       }
 }
