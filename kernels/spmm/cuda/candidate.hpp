@@ -88,9 +88,12 @@ struct SpmmByGroups {
     if (shape.panels > 1) out << ", in " << shape.panels << " panels of columns";
   }
   /// Seconds of a product, fitted on an H200 within 13 % (one standard deviation): launching it, reading B
-  /// through the caches, and RowsTimes.
+  /// through the caches, and RowsTimes. Reading takes a quarter longer if B exceeds 8 MB, but not where few
+  /// rows are so long that they are cut.
   static double seconds(const RowsWork& work) {
-    return 2.6e-6 + work.bytes / 15.6e12 +
+    constexpr double bytes_per_second = 15.6e12, near_bytes = 8e6, of_far = 1.25;
+    const bool is_far = work.bytes_of_b > near_bytes && !work.has_pieces;
+    return 2.6e-6 + work.bytes * (is_far ? of_far : 1) / bytes_per_second +
            work.lanes * (work.has_warps ? RowsTimes::lane_of_warps : RowsTimes::lane) +
            work.steps * (work.of_doubles ? RowsTimes::step_of_doubles : RowsTimes::step) +
            (work.has_pieces ? RowsTimes::pieces : 0);

@@ -19,12 +19,13 @@ namespace sporos::gpu {
 
 /// The amounts of work from which the time of a product is estimated.
 struct RowsWork {
-  double bytes;     ///< bytes of B that are read
-  double lanes;     ///< lanes of all rows
-  double steps;     ///< steps of four nonzeros in the longest row or piece
-  bool has_pieces;  ///< whether rows are cut
-  bool has_warps;   ///< whether several warps share a row
-  bool of_doubles;  ///< whether the elements of B have 64 bits
+  double bytes;       ///< bytes of B that are read, each time
+  double bytes_of_b;  ///< bytes of B
+  double lanes;       ///< lanes of all rows
+  double steps;       ///< steps of four nonzeros in the longest row or piece
+  bool has_pieces;    ///< whether rows are cut
+  bool has_warps;     ///< whether several warps share a row
+  bool of_doubles;    ///< whether the elements of B have 64 bits
 };
 
 /// The plan of a product that is computed row by row, with long rows in pieces.
@@ -85,6 +86,7 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
                                                 : RowsShape::likely_longest(nonzeros / rows);
     const auto cut = static_cast<double>(shape.longest);
     return Way::seconds({nonzeros * static_cast<double>(n()) * sizeof(B),
+                         static_cast<double>(this->inner() * n()) * sizeof(B),
                          rows * static_cast<double>(ceil_div(n(), shape.columns) * shape.parts),
                          std::min(longest, cut) / (4 * shape.parts), longest > cut,
                          shape.parts > shape.piece_parts, sizeof(B) == 8});
