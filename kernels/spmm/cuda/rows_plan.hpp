@@ -19,8 +19,8 @@ namespace sporos::gpu {
 
 /// The amounts of work from which the time of a product is estimated.
 struct RowsWork {
-  double bytes;       ///< bytes of B that are read, each time
-  double bytes_of_b;  ///< bytes of B
+  double bytes;       ///< bytes of B that are read, each as often as it is
+  double bytes_of_b;  ///< bytes of one B
   double lanes;       ///< lanes of all rows
   double steps;       ///< steps of four nonzeros in the longest row or piece
   bool has_pieces;    ///< whether rows are cut
