@@ -118,7 +118,7 @@ struct SpmmDotProductsCandidate {
         ceil_div(columns, 8 * tiles) * DotDealing::of<B>(columns, tuning).warps(longest);
     const std::int64_t at_once = std::int64_t{8} * tuning.blocks * multiprocessors;
     const std::int64_t share = ceil_div(a.nonzeros * warps, at_once * step) * step;
-    out.longest = std::clamp(share, 2 * step, longest);
+    out.longest = out.of_piece = std::clamp(share, 2 * step, longest);
     return out;
   }
   template <class Product>

@@ -17,7 +17,7 @@
 
 namespace sporos::gpu {
 
-/// A piece of a row that is cut.
+/// A piece of a row that is cut, or all of it.
 struct RowPiece {
   std::int64_t row;
   std::int64_t begin, end;  ///< its nonzeros
@@ -43,7 +43,8 @@ KOKKOS_INLINE_FUNCTION std::int64_t slots_of_pieces(std::int64_t pieces) {
 
 /// The pieces of a matrix's long rows, and where their sums are added.
 struct LongRows {
-  std::int64_t cut = 0;  ///< a multiple of 4: the most nonzeros of a piece, and of a row that is not cut
+  std::int64_t cut = 0;          ///< rows of more nonzeros are computed as pieces
+  std::int64_t of_piece = 0;     ///< a multiple of 4, not below `cut`: the most nonzeros of a piece
   std::int64_t most_pieces = 0;  ///< upper bounds from the number of nonzeros
   std::int64_t most_slots = 0;
   RowPiece* pieces = nullptr;        ///< [most_pieces]
@@ -52,13 +53,15 @@ struct LongRows {
   char* sums = nullptr;          ///< [most_slots, columns], each as many bytes as a sum has
 
   /// The bounds for a matrix with this many nonzeros.
-  static LongRows of(std::int64_t nonzeros, std::int64_t cut) {
+  static LongRows of(std::int64_t nonzeros, std::int64_t cut, std::int64_t of_piece) {
     LongRows out;
     out.cut = cut;
-    // A row of more than `cut` nonzeros has fewer than 2 pieces for every `cut` of them. A tree has at most a
-    // tenth more slots than leaves: 1/31 more, plus one per level, and a second level only from 33 leaves on.
-    out.most_pieces = nonzeros > cut ? ceil_div(2 * nonzeros, cut) : 0;
-    out.most_slots = ceil_div(11 * out.most_pieces, 10);
+    out.of_piece = of_piece;
+    // A long row has one piece more than it has whole ones at most. Slots are for rows of two pieces or more,
+    // which are fewer than 2 for every `of_piece` nonzeros. A tree has at most a tenth more slots than
+    // leaves: 1/31 more, plus one per level, and a second level only from 33 leaves on.
+    if (nonzeros > cut) out.most_pieces = ceil_div(nonzeros, cut) + ceil_div(nonzeros, of_piece);
+    if (nonzeros > of_piece) out.most_slots = ceil_div(11 * ceil_div(2 * nonzeros, of_piece), 10);
     return out;
   }
 };
@@ -77,7 +80,7 @@ __global__ __launch_bounds__(256) void find_long_rows_kernel(const Position* pos
   unsigned are_long = __ballot_sync(all_lanes, length > to.cut);
   for (; are_long != 0; are_long &= are_long - 1) {
     const int leader = __ffs(static_cast<int>(are_long)) - 1;
-    const std::int64_t pieces = ceil_div(shuffle(length, leader), to.cut);
+    const std::int64_t pieces = ceil_div(shuffle(length, leader), to.of_piece);
     const std::int64_t from = shuffle(begin, leader), of_row = shuffle(row, leader);
     unsigned long long piece = 0, slot = 0;
     if (lane_id() == 0) {
@@ -113,7 +116,8 @@ void find_long_rows(const Kokkos::Cuda& space, const Position* positions, std::i
          256, 0, positions, rows, to);
 }
 
-/// Adds a piece's sums to those of the other pieces of its row; all lanes of the group call it.
+/// Adds a piece's sums to those of the other pieces of its row, if there are any; all lanes of the group call
+/// it.
 ///
 /// @param lanes       mask of the group's lanes
 /// @param stores      whether this lane stores sums: one of the lanes with the same sums does
@@ -128,6 +132,7 @@ __device__ __forceinline__ bool add_pieces(const LongRows& in, const RowPiece& p
                                            std::int64_t panels, std::int64_t column, std::int64_t columns,
                                            Pack<T, Count>& sums) {
   using Sums = Pack<T, Count>;
+  if (piece.pieces == 1) return true;
   std::int64_t first = piece.slot;  // first slot of this level
   std::int64_t at = piece.at, nodes = piece.pieces;
   const auto slot = [&](std::int64_t number) {

@@ -41,12 +41,13 @@ struct RowsShape {
   /// The most lanes per row: those of a warp or, if rows are sorted by their lengths, of a block.
   static constexpr int of_warp = warp_size, of_block = 128;
 
-  int columns = 1;           ///< per lane
-  int lanes = 1;             ///< per panel of columns, a power of two
-  int parts = 1;             ///< parts of a row's nonzeros, each for a group of lanes of one warp, or block
-  int piece_parts = 1;       ///< the same for a piece of a long row
-  std::int64_t panels = 1;   ///< into which all columns are cut
-  std::int64_t longest = 0;  ///< the most nonzeros of a row that is not cut
+  int columns = 1;            ///< per lane
+  int lanes = 1;              ///< per panel of columns, a power of two
+  int parts = 1;              ///< parts of a row's nonzeros, each for a group of lanes of one warp, or block
+  int piece_parts = 1;        ///< the same for a piece of a long row
+  std::int64_t panels = 1;    ///< into which all columns are cut
+  std::int64_t longest = 0;   ///< the most nonzeros of a row that is not computed as pieces
+  std::int64_t of_piece = 0;  ///< the most nonzeros of a piece, not below `longest`
 
   /// @param longest_row  nonzeros of the longest row, or 0 if they are not known
   /// @param most_lanes   per row: of_warp or of_block
@@ -78,19 +79,22 @@ struct RowsShape {
     out.panels = ceil_div(columns, out.lanes * out.columns);
     out.piece_parts = warp_size / out.lanes;
 
+    // Longer rows are computed as pieces, which are started first: those of more than half of what an average
+    // lane computes, but of 128 to 256 nonzeros.
+    const double usual = std::clamp(share / 2, 128.0, 256.0);
+    // Pieces of most rows pay off only if there are so few that they occupy less than 0.6 of the lanes.
+    const bool are_mostly_long = average > usual / 2;
     const auto longest = [&](int parts) {
-      double cut = std::clamp(share / 2, 64.0, 256.0);
-      // Rows are cut at half of what an average lane computes, but at 64 to 256 nonzeros. Cutting most rows
-      // pays off only if there are so few that they occupy less than 0.6 of the lanes.
-      if (average > cut / 2) cut = rows * packs * parts < 0.6 * at_once ? 256 : 2 * average;
-      // Nor does it pay off if computing what would be cut off takes less time than adding up pieces.
+      double cut = usual;
+      if (are_mostly_long) cut = rows * packs * parts < 0.6 * at_once ? 256 : 2 * average;
+      // Nor do they pay off if computing what would be cut off takes less time than adding up pieces.
       const double not_worth_it = 4 * parts * (RowsTimes::pieces / RowsTimes::step);
       return longest_row > 0 && most <= cut + not_worth_it ? std::max(cut, most) : cut;
     };
     // With more parts, a row takes fewer steps but more lanes.
     const auto seconds = [&](int parts) {
       const double of_panels = static_cast<double>(out.panels * out.lanes), cut = longest(parts);
-      const double pieces = average > cut / 2 && most > cut ? nonzeros / cut : 0;  // if most rows are cut
+      const double pieces = average > cut / 2 && most > cut ? nonzeros / cut : 0;  // if most rows are long
       return rows * of_panels * parts *
                  (parts > out.piece_parts ? RowsTimes::lane_of_warps : RowsTimes::lane) +
              std::min(most, cut) / (4 * parts) * RowsTimes::step + (most > cut ? RowsTimes::pieces : 0) +
@@ -98,7 +102,16 @@ struct RowsShape {
     };
     for (int parts = 2 * out.parts; parts * out.lanes <= most_lanes; parts *= 2)
       if (seconds(parts) < seconds(out.parts)) out.parts = parts;
-    out.longest = ceil_div(static_cast<std::int64_t>(std::min(longest(out.parts), 1e9)), 4) * 4;
+    const auto in_fours = [](double count) {
+      return ceil_div(static_cast<std::int64_t>(std::min(count, 1e9)), 4) * 4;
+    };
+    out.longest = in_fours(longest(out.parts));
+    // Where several groups share a piece, it may be as long as two to four of the rows that are not cut: so
+    // most long rows are one piece, and sums of fewer pieces are added, for which lanes wait longer than for
+    // B.
+    out.of_piece = !are_mostly_long && out.piece_parts > 1
+                       ? std::max(out.longest, in_fours(std::clamp(2 * share, 256.0, 512.0)))
+                       : out.longest;
     return out;
   }
 

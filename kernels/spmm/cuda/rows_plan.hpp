@@ -124,7 +124,11 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
     out << "  result: located, ";
     Way::explain(out, shape);
     if (is_dealt_) out << ", the longest rows first";
-    if (pieces_ != 0) out << "; rows of more than " << long_rows().cut << " nonzeros are cut";
+    if (pieces_ != 0) {
+      const LongRows sizes = long_rows();
+      out << "; rows of more than " << sizes.of_piece << " nonzeros are cut";
+      if (sizes.cut < sizes.of_piece) out << ", those of more than " << sizes.cut << " by whole warps";
+    }
     out << '\n';
     this->explain_sparse(out);
     if (turn_b) out << "  operands: the dense one is transposed first\n";
@@ -146,7 +150,11 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
   }
   RowsShape shape() const { return shape(result().values().data()); }
   /// A plan's long rows stay the same, whatever arrays its operands have later.
-  LongRows long_rows() const { return LongRows::of(a().nnz(), is_prepared_ ? cut_ : shape().longest); }
+  LongRows long_rows() const {
+    if (is_prepared_) return LongRows::of(a().nnz(), cut_, of_piece_);
+    const RowsShape shape = this->shape();
+    return LongRows::of(a().nnz(), shape.longest, shape.of_piece);
+  }
   std::int64_t most_arrivals(const LongRows& sizes) const {
     return sizes.most_slots * ceil_div(n(), Way::template narrowest_panel<B>) * products();
   }
@@ -184,7 +192,9 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
 
   /// Finds what stays the same for all runs: where rows are cut, the index and the order of rows.
   void find_rows() {
-    cut_ = shape().longest;
+    const RowsShape shape = this->shape();
+    cut_ = shape.longest;
+    of_piece_ = shape.of_piece;
     is_prepared_ = true;
     const LongRows sizes = long_rows();
     if (sizes.most_pieces == 0 || (lengths_.longest > 0 && lengths_.longest <= cut_)) pieces_ = 0;
@@ -241,9 +251,9 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
   }
 
   bool is_prepared_ = false;
-  std::int64_t cut_ = 0;
-  RowLengths lengths_{};   ///< measured for plans that are kept
-  bool is_dealt_ = false;  ///< whether rows are taken in the order of their lengths
+  std::int64_t cut_ = 0, of_piece_ = 0;  ///< of LongRows, once it is prepared
+  RowLengths lengths_{};                 ///< measured for plans that are kept
+  bool is_dealt_ = false;                ///< whether rows are taken in the order of their lengths
   typename Index::Counts index_counts_{};
   std::int64_t pieces_ = -1;  ///< pieces of long rows; -1 if unknown
   RoomOfPlan room_;           ///< for a copy of B and, without a plan, what a plan holds

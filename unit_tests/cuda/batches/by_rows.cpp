@@ -159,6 +159,9 @@ void expect_products() {
   Case<Of, float, float>({2, 6, 24, 5000}, 2).expect_all();
   Case<Of, float, float>({2, 17, 300, 3000}, 3).expect_all();
   Case<Of, float, float>({3, 3000, 5, 60}, 30).expect_all();
+  // Few long rows among short ones: of one piece, and of two.
+  Case<Of, float, float>({3, 300, 24, 400}, 200).expect_all();
+  Case<Of, float, float>({3, 300, 24, 700}, 200).expect_all();
   for (const auto& shape : {Extents<4>{0, 5, 7, 8}, Extents<4>{2, 0, 7, 8}, Extents<4>{2, 5, 0, 8},
                             Extents<4>{2, 5, 7, 0}, Extents<4>{1, 1, 1, 1}})
     Case<Of, float, float>(shape, 2).expect_all();

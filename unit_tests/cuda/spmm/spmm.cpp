@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <sporos/kernels/spmm/cuda/dot_products_candidate.hpp>
 #include <sporos/sporos.hpp>
@@ -141,6 +142,28 @@ TEST(CudaSpmm, LongAndEmptyRows) {
   expect_same_as_host(entries_with_a_long_row<std::int32_t>({1, 3'000'001}, 0, 0, 2'000'000, 12), 5);
   expect_same_as_host(entries_with_a_long_row<Kokkos::complex<double>>({70, 5001}, 900, 3, 4000, 12), 6);
   expect_same_as_host(entries_with_a_long_row<double>({1'000'000, 50}, 10, 999'999, 10, 12), 7);
+}
+
+/// Among short rows, long ones: up to 128 nonzeros as the others, up to 256 in one piece, others in several.
+TEST(CudaSpmm, LongRowsOfOnePieceAndOfSeveral) {
+  constexpr std::int64_t rows = 5000, inner = 30'011;
+  const std::vector<std::int64_t> lengths{126, 127, 128, 129, 130, 131, 132, 133, 252,  253,  255,   256,
+                                          257, 258, 259, 260, 511, 512, 513, 700, 1025, 8192, 20'000};
+  std::vector<std::int64_t> of_row(rows);
+  for (std::int64_t row = 0; row < rows; ++row) of_row[static_cast<std::size_t>(row)] = row % 9;
+  for (std::size_t at = 0; at < lengths.size(); ++at) of_row[(at * 1013 + 7) % rows] = lengths[at];
+  const std::int64_t count = std::accumulate(of_row.begin(), of_row.end(), std::int64_t{0});
+  const auto of_values = [&]<class Value>(Value) {
+    Entries<Value, 2> entries({rows, inner}, count);
+    std::int64_t at = 0;
+    for (std::int64_t row = 0; row < rows; ++row)
+      for (std::int64_t n = 0; n < of_row[static_cast<std::size_t>(row)]; ++n, ++at)
+        entries.set(at, {row, (row + n * 7919) % inner}, static_cast<Value>(static_cast<float>(1 + at % 3)));
+    for (const std::int64_t columns : {1, 3, 8, 24, 32, 64, 100, 128}) expect_same_as_host(entries, columns);
+  };
+  of_values(float{});
+  of_values(double{});
+  of_values(std::int64_t{});
 }
 
 /// A matrix most of whose rows are short, a few longer, and some empty.
