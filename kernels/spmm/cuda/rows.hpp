@@ -79,8 +79,8 @@ struct RowsShape {
     out.panels = ceil_div(columns, out.lanes * out.columns);
     out.piece_parts = warp_size / out.lanes;
 
-    // Longer rows are computed as pieces, which are started first: those of more than half of what an average
-    // lane computes, but of 128 to 256 nonzeros.
+    // Long rows are computed as pieces, which are started first: rows of more nonzeros than half of what an
+    // average lane computes, within 128 and 256.
     const double usual = std::clamp(share / 2, 128.0, 256.0);
     // Pieces of most rows pay off only if there are so few that they occupy less than 0.6 of the lanes.
     const bool are_mostly_long = average > usual / 2;
@@ -106,9 +106,8 @@ struct RowsShape {
       return ceil_div(static_cast<std::int64_t>(std::min(count, 1e9)), 4) * 4;
     };
     out.longest = in_fours(longest(out.parts));
-    // Where several groups share a piece, it may be as long as two to four of the rows that are not cut: so
-    // most long rows are one piece, and sums of fewer pieces are added, for which lanes wait longer than for
-    // B.
+    // Where several groups share a piece, it may have two to four times as many nonzeros. Then most long rows
+    // are one piece, and few sums have to be stored and added, for which lanes wait longer than for B.
     out.of_piece = !are_mostly_long && out.piece_parts > 1
                        ? std::max(out.longest, in_fours(std::clamp(2 * share, 256.0, 512.0)))
                        : out.longest;
