@@ -94,7 +94,7 @@ struct RowsShape {
     // With more parts, a row takes fewer steps but more lanes.
     const auto seconds = [&](int parts) {
       const double of_panels = static_cast<double>(out.panels * out.lanes), cut = longest(parts);
-      const double pieces = average > cut / 2 && most > cut ? nonzeros / cut : 0;  // if most rows are long
+      const double pieces = average > cut / 2 && most > cut ? nonzeros / cut : 0;  // if most rows are cut
       return rows * of_panels * parts *
                  (parts > out.piece_parts ? RowsTimes::lane_of_warps : RowsTimes::lane) +
              std::min(most, cut) / (4 * parts) * RowsTimes::step + (most > cut ? RowsTimes::pieces : 0) +

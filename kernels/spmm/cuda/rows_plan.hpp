@@ -151,7 +151,7 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
   RowsShape shape() const { return shape(result().values().data()); }
   /// A plan's long rows stay the same, whatever arrays its operands have later.
   LongRows long_rows() const {
-    if (is_prepared_) return LongRows::of(a().nnz(), cut_, of_piece_);
+    if (is_prepared_) return long_rows_;
     const RowsShape shape = this->shape();
     return LongRows::of(a().nnz(), shape.longest, shape.of_piece);
   }
@@ -192,12 +192,9 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
 
   /// Finds what stays the same for all runs: where rows are cut, the index and the order of rows.
   void find_rows() {
-    const RowsShape shape = this->shape();
-    cut_ = shape.longest;
-    of_piece_ = shape.of_piece;
+    const LongRows sizes = long_rows_ = long_rows();
     is_prepared_ = true;
-    const LongRows sizes = long_rows();
-    if (sizes.most_pieces == 0 || (lengths_.longest > 0 && lengths_.longest <= cut_)) pieces_ = 0;
+    if (sizes.most_pieces == 0 || (lengths_.longest > 0 && lengths_.longest <= sizes.cut)) pieces_ = 0;
     const std::int64_t bytes = lay_out(sizes, nullptr).bytes;
     if (!this->has_terms() || bytes == 0) {
       pieces_ = 0;
@@ -211,7 +208,7 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
       Layout layout(workspace->reserve(sorting_bytes()));
       find_row_places(space(), positions, m(), RowSorting::lay_out(space(), layout, m()), room.places);
     }
-    room.index.find(space(), positions, m(), cut_);
+    room.index.find(space(), positions, m(), sizes.cut);
     index_counts_ = room.index.count(space(), positions, m());
     if (pieces_ == 0) return;
     find_long_rows(space(), positions, m(), room.long_rows, most_arrivals(sizes));
@@ -251,9 +248,9 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
   }
 
   bool is_prepared_ = false;
-  std::int64_t cut_ = 0, of_piece_ = 0;  ///< of LongRows, once it is prepared
-  RowLengths lengths_{};                 ///< measured for plans that are kept
-  bool is_dealt_ = false;                ///< whether rows are taken in the order of their lengths
+  LongRows long_rows_;     ///< their bounds, once the plan is prepared
+  RowLengths lengths_{};   ///< measured for plans that are kept
+  bool is_dealt_ = false;  ///< whether rows are taken in the order of their lengths
   typename Index::Counts index_counts_{};
   std::int64_t pieces_ = -1;  ///< pieces of long rows; -1 if unknown
   RoomOfPlan room_;           ///< for a copy of B and, without a plan, what a plan holds

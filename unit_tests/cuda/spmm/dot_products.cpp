@@ -20,20 +20,6 @@ namespace {
 
 using namespace sporos::indices;
 
-/// A matrix of small integers with that many nonzeros in each row, at most 1000.
-template <class Value>
-Entries<Value, 2> with_lengths(const std::vector<std::int64_t>& lengths) {
-  constexpr std::int64_t columns = 1000;
-  std::int64_t nonzeros = 0, at = 0;
-  for (const std::int64_t length : lengths) nonzeros += length;
-  Entries<Value, 2> out({static_cast<std::int64_t>(lengths.size()), columns}, nonzeros);
-  for (std::size_t row = 0; row < lengths.size(); ++row)
-    for (std::int64_t entry = 0; entry < lengths[row]; ++entry, ++at)
-      out.set(at, {static_cast<std::int64_t>(row), (entry * columns + 7) / lengths[row] % columns},
-              static_cast<Value>(static_cast<float>(1 + (at + entry) % 3)));
-  return out;
-}
-
 /// Rows of dot products of which many are empty: alone, in runs that fill windows and blocks, first and last.
 std::vector<std::vector<std::int64_t>> lengths_with_empty_rows() {
   std::vector<std::int64_t> mixed(1001), last(600), first(33), full(70, 3);

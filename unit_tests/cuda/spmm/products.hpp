@@ -34,6 +34,19 @@ Tensor<Value, DenseMatrix<>> thinned(const Extents<2>& extents, unsigned of, uns
   return out;
 }
 
+/// A matrix of small integers with that many nonzeros in each row, at most `columns`.
+template <class Value>
+Entries<Value, 2> with_lengths(const std::vector<std::int64_t>& lengths, std::int64_t columns = 1000) {
+  std::int64_t nonzeros = 0, at = 0;
+  for (const std::int64_t length : lengths) nonzeros += length;
+  Entries<Value, 2> out({static_cast<std::int64_t>(lengths.size()), columns}, nonzeros);
+  for (std::size_t row = 0; row < lengths.size(); ++row)
+    for (std::int64_t entry = 0; entry < lengths[row]; ++entry, ++at)
+      out.set(at, {static_cast<std::int64_t>(row), (entry * columns + 7) / lengths[row] % columns},
+              static_cast<Value>(static_cast<float>(1 + (at + entry) % 3)));
+  return out;
+}
+
 /// A kernel, the type of the operands' values, and that of the result's.
 template <class Kernel, class Value, class Out>
 struct SpmmCase {};

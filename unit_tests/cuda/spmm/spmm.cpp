@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <random>
 #include <sporos/kernels/spmm/cuda/dot_products_candidate.hpp>
 #include <sporos/sporos.hpp>
@@ -146,19 +145,13 @@ TEST(CudaSpmm, LongAndEmptyRows) {
 
 /// Among short rows, long ones: up to 128 nonzeros as the others, up to 256 in one piece, others in several.
 TEST(CudaSpmm, LongRowsOfOnePieceAndOfSeveral) {
-  constexpr std::int64_t rows = 5000, inner = 30'011;
   const std::vector<std::int64_t> lengths{126, 127, 128, 129, 130, 131, 132, 133, 252,  253,  255,   256,
                                           257, 258, 259, 260, 511, 512, 513, 700, 1025, 8192, 20'000};
-  std::vector<std::int64_t> of_row(rows);
-  for (std::int64_t row = 0; row < rows; ++row) of_row[static_cast<std::size_t>(row)] = row % 9;
-  for (std::size_t at = 0; at < lengths.size(); ++at) of_row[(at * 1013 + 7) % rows] = lengths[at];
-  const std::int64_t count = std::accumulate(of_row.begin(), of_row.end(), std::int64_t{0});
+  std::vector<std::int64_t> of_rows(5000);
+  for (std::size_t row = 0; row < of_rows.size(); ++row) of_rows[row] = static_cast<std::int64_t>(row % 9);
+  for (std::size_t at = 0; at < lengths.size(); ++at) of_rows[(at * 1013 + 7) % of_rows.size()] = lengths[at];
   const auto of_values = [&]<class Value>(Value) {
-    Entries<Value, 2> entries({rows, inner}, count);
-    std::int64_t at = 0;
-    for (std::int64_t row = 0; row < rows; ++row)
-      for (std::int64_t n = 0; n < of_row[static_cast<std::size_t>(row)]; ++n, ++at)
-        entries.set(at, {row, (row + n * 7919) % inner}, static_cast<Value>(static_cast<float>(1 + at % 3)));
+    const auto entries = with_lengths<Value>(of_rows, 30'011);
     for (const std::int64_t columns : {1, 3, 8, 24, 32, 64, 100, 128}) expect_same_as_host(entries, columns);
   };
   of_values(float{});
