@@ -80,8 +80,12 @@ struct RowsShape {
     out.piece_parts = warp_size / out.lanes;
 
     // Long rows are computed as pieces, which are started first: rows of more nonzeros than half of what an
-    // average lane computes, within 128 and 256.
-    const double usual = std::clamp(share / 2, 128.0, 256.0);
+    // average lane computes, within 64 and 256. Where a matrix is so large that pieces of 64 nonzeros may be
+    // more than the warps that run at once, and several groups of lanes share a piece, rows are long from 128
+    // on, and pieces longer: then few sums have to be stored and added, for which lanes wait longer than for
+    // B. The product of a smaller matrix takes as long as its longest piece.
+    const bool may_be_many = out.piece_parts > 1 && nonzeros > 64 * at_once / warp_size;
+    const double usual = std::clamp(share / 2, may_be_many ? 128.0 : 64.0, 256.0);
     // Pieces of most rows pay off only if there are so few that they occupy less than 0.6 of the lanes.
     const bool are_mostly_long = average > usual / 2;
     const auto longest = [&](int parts) {
@@ -106,9 +110,9 @@ struct RowsShape {
       return ceil_div(static_cast<std::int64_t>(std::min(count, 1e9)), 4) * 4;
     };
     out.longest = in_fours(longest(out.parts));
-    // Where several groups share a piece, it may have two to four times as many nonzeros. Then most long rows
-    // are one piece, and few sums have to be stored and added, for which lanes wait longer than for B.
-    out.of_piece = !are_mostly_long && out.piece_parts > 1
+    // All groups of lanes together take two to four times as many nonzeros in the time of a row of `longest`:
+    // most long rows are one piece.
+    out.of_piece = may_be_many && !are_mostly_long
                        ? std::max(out.longest, in_fours(std::clamp(2 * share, 256.0, 512.0)))
                        : out.longest;
     return out;

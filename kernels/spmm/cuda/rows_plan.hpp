@@ -127,7 +127,8 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
     if (pieces_ != 0) {
       const LongRows sizes = long_rows();
       out << "; rows of more than " << sizes.of_piece << " nonzeros are cut";
-      if (sizes.cut < sizes.of_piece) out << ", those of more than " << sizes.cut << " by whole warps";
+      if (sizes.cut < sizes.of_piece)
+        out << ", those of more than " << sizes.cut << " are computed by whole warps";
     }
     out << '\n';
     this->explain_sparse(out);

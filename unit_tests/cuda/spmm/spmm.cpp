@@ -143,20 +143,25 @@ TEST(CudaSpmm, LongAndEmptyRows) {
   expect_same_as_host(entries_with_a_long_row<double>({1'000'000, 50}, 10, 999'999, 10, 12), 7);
 }
 
-/// Among short rows, long ones: up to 128 nonzeros as the others, up to 256 in one piece, others in several.
+/// Among short rows, long ones: in a small matrix those of more than 64 nonzeros are pieces of as many. In a
+/// large one, rows of up to 128 are computed as the others are, those of up to 256 in one piece.
 TEST(CudaSpmm, LongRowsOfOnePieceAndOfSeveral) {
-  const std::vector<std::int64_t> lengths{126, 127, 128, 129, 130, 131, 132, 133, 252,  253,  255,   256,
-                                          257, 258, 259, 260, 511, 512, 513, 700, 1025, 8192, 20'000};
-  std::vector<std::int64_t> of_rows(5000);
-  for (std::size_t row = 0; row < of_rows.size(); ++row) of_rows[row] = static_cast<std::int64_t>(row % 9);
-  for (std::size_t at = 0; at < lengths.size(); ++at) of_rows[(at * 1013 + 7) % of_rows.size()] = lengths[at];
-  const auto of_values = [&]<class Value>(Value) {
-    const auto entries = with_lengths<Value>(of_rows, 30'011);
-    for (const std::int64_t columns : {1, 3, 8, 24, 32, 64, 100, 128}) expect_same_as_host(entries, columns);
-  };
-  of_values(float{});
-  of_values(double{});
-  of_values(std::int64_t{});
+  const std::vector<std::int64_t> lengths{62,  63,  64,  65,  66,  67,  68,  126,  127,  128,
+                                          129, 130, 131, 132, 133, 252, 253, 255,  256,  257,
+                                          258, 259, 260, 511, 512, 513, 700, 1025, 8192, 20'000};
+  for (const std::size_t rows : {5000, 70'000}) {
+    std::vector<std::int64_t> of_rows(rows);
+    for (std::size_t row = 0; row < rows; ++row) of_rows[row] = static_cast<std::int64_t>(row % 9);
+    for (std::size_t at = 0; at < lengths.size(); ++at) of_rows[(at * 1013 + 7) % rows] = lengths[at];
+    const auto of_values = [&]<class Value>(Value) {
+      const auto entries = with_lengths<Value>(of_rows, 30'011);
+      for (const std::int64_t columns : {1, 3, 8, 24, 32, 64, 100, 128})
+        expect_same_as_host(entries, columns);
+    };
+    of_values(float{});
+    of_values(double{});
+    of_values(std::int64_t{});
+  }
 }
 
 /// A matrix most of whose rows are short, a few longer, and some empty.
