@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """check_host_tables.py SOURCE_DIR: the tables of docs/performance.md below a command are those that it prints, and
-scripts/host-tables takes means, minima, peers, compilers and threads from records as it says."""
+scripts/host-tables takes means, minima, peers, compilers and threads from records as it says, and scripts/turns keeps the
+least times of programs that take turns."""
 
 import json
 import pathlib
@@ -78,4 +79,35 @@ with tempfile.TemporaryDirectory() as name:
     expect(
         OUTPUT, printed(f"{source.resolve()}/scripts/host-tables *.json", folder), "spmv_gcc.json and spmv_nvcc.json"
     )
+
+# A program whose calls take 4, 3, 2 ... milliseconds, in two builds.
+PROGRAM = """#!/usr/bin/env python3
+import json, pathlib, sys
+options = dict(zip(sys.argv[1:9:2], sys.argv[2:9:2]))
+calls = pathlib.Path(sys.argv[0]).with_suffix(".calls")
+count = len(calls.read_text()) if calls.exists() else 0
+calls.write_text("x" * (count + 1))
+case = options["--only"]
+assert sys.argv[9:] == (["second.mtx.gz"] if case == "second" else []), sys.argv
+record = {"name": f"spmv/{case}/sporos/retained", "case": case, "contender": "sporos", "memory": "retained", "threads": 1}
+record |= {"median_seconds": (8 - count) / 1e3, "least": (4 - count) / 1e3 if case == "first" else 1}
+context = {"subject": "spmv", "date": "2026-01-02T03:04:05Z", "machine": "processor", "cores": 4, "threads": 1}
+context |= {"compiler": "g++ 12.2.0", "vectors": "AVX2"}
+pathlib.Path(options["--json"]).write_text(json.dumps({"context": context, "benchmarks": [record]}))
+"""
+with tempfile.TemporaryDirectory() as name:
+    folder = pathlib.Path(name)
+    for build in ("one", "other"):
+        program = folder / build / "bin" / "perf_spmv"
+        program.parent.mkdir(parents=True)
+        program.write_text(PROGRAM)
+        program.chmod(0o755)
+    (folder / "second.mtx.gz").touch()
+    turns = f"{source.resolve()}/scripts/turns --to turns --turns 2 --builds a=one b=other -- spmv=first,second.mtx.gz"
+    expect("turns_a.json\nturns_b.json\n", printed(turns, folder), turns)
+    for build in ("a", "b"):
+        records = json.loads((folder / f"turns_{build}.json").read_text())["benchmarks"]
+        found = {record["case"]: (record["seconds"], record["median_seconds"]) for record in records}
+        if found != {"first": (0.002, 0.007), "second": (1, 0.006)}:
+            sys.exit(f"{turns}: {found}")
 print(f"the tables below {len(commented)} commands, and those of made-up records, are as printed")
