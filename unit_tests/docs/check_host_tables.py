@@ -80,7 +80,7 @@ with tempfile.TemporaryDirectory() as name:
         OUTPUT, printed(f"{source.resolve()}/scripts/host-tables *.json", folder), "spmv_gcc.json and spmv_nvcc.json"
     )
 
-# A program whose calls take 4, 3, 2 ... milliseconds, in two builds.
+# A program that says its calls took 4, 3, 2 ... milliseconds at least, and a second for the second input.
 PROGRAM = """#!/usr/bin/env python3
 import json, pathlib, sys
 options = dict(zip(sys.argv[1:9:2], sys.argv[2:9:2]))
