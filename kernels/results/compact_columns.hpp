@@ -48,8 +48,9 @@ class CompactColumns {
   /// Whether arrays over the columns that occur are worth the time in which the columns are sorted: they are
   /// much shorter, and those over the extent would leave the caches.
   static bool pay(const Rows& matrix) {
-    constexpr std::int64_t few = std::int64_t{1} << 20;  // columns: an array over them is in the caches
-    constexpr std::int64_t much = 8;                     // columns for each nonzero
+    constexpr std::int64_t few = std::int64_t{1}
+                                 << 15;  // columns: an array over them is in a core's own caches
+    constexpr std::int64_t much = 2;     // columns for each nonzero
     return matrix.columns > few && matrix.nnz() < matrix.columns / much &&
            matrix.nnz() <= std::numeric_limits<std::int32_t>::max();
   }

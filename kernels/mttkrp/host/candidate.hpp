@@ -72,7 +72,8 @@ struct MttkrpByFibers {
 
     void run() {
       const detail::DenseTarget<S> target(statement_);
-      kernel(target.data())(statement_.accumulates());
+      const Kernel product = kernel(target.data());
+      product(product.form(), statement_.accumulates());
       target.finish();
     }
 

@@ -83,5 +83,8 @@ class Columns {
 /// The number of columns for which a sum over fibers is kept in registers, as vectors of the greatest width.
 template <class T>
 inline constexpr int most_columns = 8 * vector_bytes / static_cast<int>(sizeof(T));
+/// The number of columns in a cache line.
+template <class T>
+inline constexpr int columns_of_line = 64 / static_cast<int>(sizeof(T));
 
 }  // namespace sporos::detail

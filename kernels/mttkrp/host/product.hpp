@@ -25,6 +25,7 @@
 #include "../../host/sparse_rows.hpp"
 #include "../../nest/partition.hpp"
 #include "columns.hpp"
+#include "form.hpp"
 
 namespace sporos::detail {
 
@@ -42,7 +43,8 @@ struct MttkrpOperands {
 /// Traverses the fibers for W columns, from `first` on.
 ///
 /// @tparam D  the level of the result's mode
-template <class View, class T, int D, int W>
+/// @tparam Ahead  how many nonzeros ahead the rows of the innermost level are prefetched; 0 for none
+template <class View, class T, int D, int W, int Ahead>
 class MttkrpWalk {
   using Operands = MttkrpOperands<View, T>;
   static constexpr int last = Operands::levels - 1;
@@ -50,7 +52,9 @@ class MttkrpWalk {
  public:
   using Block = Columns<T, W>;
 
-  MttkrpWalk(const Operands& operands, std::int64_t first) : of_(operands), first_(first) {}
+  /// @param nonzeros  of the whole tensor
+  MttkrpWalk(const Operands& operands, std::int64_t first, std::int64_t nonzeros)
+      : of_(operands), first_(first), nonzeros_(nonzeros) {}
 
   /// The sum, over the nodes [begin, end) of level K below the result's, of each node's row times what is
   /// below it.
@@ -59,6 +63,7 @@ class MttkrpWalk {
     for (std::int64_t q = begin; q < end; ++q) {
       const T* const row = row_of<K>(q);
       if constexpr (K == last) {
+        prefetch(of_.factors[std::size_t{last}], q);
         into.add_product(row, static_cast<T>(of_.tensor.values[q]));
       } else {
         Block below = Block::zero();
@@ -82,6 +87,7 @@ class MttkrpWalk {
       } else {
         T* const row = result + coordinate<K>(q) * of_.columns + first_;
         if constexpr (K == last) {
+          prefetch(result, q);
           above.add_times_to(row, static_cast<T>(of_.tensor.values[q]));
         } else {
           Block below = Block::zero();
@@ -116,8 +122,18 @@ class MttkrpWalk {
   }
 
  private:
+  /// Fetches the columns of the row of the nonzero `Ahead` behind q.
+  SPOROS_HOST_INLINE void prefetch([[maybe_unused]] const T* rows, [[maybe_unused]] std::int64_t q) const {
+    if constexpr (Ahead > 0) {
+      const std::int64_t later = q + Ahead < nonzeros_ ? q + Ahead : q;
+      const T* const soon = rows + coordinate<last>(later) * of_.columns + first_;
+      unrolled<W / columns_of_line<T>>(
+          [&] SPOROS_INLINE_LAMBDA(auto line) { SPOROS_PREFETCH(soon + line * columns_of_line<T>); });
+    }
+  }
+
   Operands of_;
-  std::int64_t first_;
+  std::int64_t first_, nonzeros_;
 };
 
 /// One run of M(i, r) = the sum over the nonzeros of T(…, i, …) * the product of the rows of the other modes.
@@ -147,8 +163,14 @@ class Mttkrp {
     nodes_ = tensor.template level<1>().size(roots_);
   }
 
+  /// The form for these operands.
+  MttkrpForm form() const {
+    const auto innermost = F::level_extents(tensor_.extents())[std::size_t{last}];
+    return mttkrp_form_for(D == last ? rows_ : innermost,
+                           operands_.columns * static_cast<std::int64_t>(sizeof(T)));
+  }
   /// @param accumulates  whether to add to the result's old values
-  void operator()(bool accumulates) const;
+  void operator()(MttkrpForm form, bool accumulates) const;
 
   /// The bytes that a run allocates: sums of divided rows, or private results.
   std::int64_t workspace_bytes() const {
@@ -206,16 +228,25 @@ class Mttkrp {
   }
 
   /// Calls body(walk) for all columns, in groups as wide as the registers allow.
-  template <int W, class Body>
+  template <class Body>
+  void for_columns(MttkrpForm form, const Body& body) const {
+    if (form.ahead > 0)
+      for_columns<most_columns<T>, 8>(0, body);
+    else
+      for_columns<most_columns<T>, 0>(0, body);
+  }
+  template <int W, int Ahead, class Body>
   void for_columns(std::int64_t first, const Body& body) const {
-    for (; first + W <= operands_.columns; first += W) body(MttkrpWalk<View, T, D, W>(operands_, first));
-    if constexpr (W > 1) for_columns<W / 2>(first, body);
+    constexpr int ahead = W >= columns_of_line<T> ? Ahead : 0;
+    for (; first + W <= operands_.columns; first += W)
+      body(MttkrpWalk<View, T, D, W, ahead>(operands_, first, tensor_.nnz()));
+    if constexpr (W > 1) for_columns<W / 2, ahead>(first, body);
   }
 
-  void rows_of_part(std::int64_t begin, std::int64_t end, Edge* edges, T* sums) const {
+  void rows_of_part(MttkrpForm form, std::int64_t begin, std::int64_t end, Edge* edges, T* sums) const {
     const auto* const positions = operands_.tensor.template level<1>().positions;
     std::fill_n(sums, 2 * operands_.columns, T{});
-    for_columns<most_columns<T>>(0, [&](const auto& walk) {
+    for_columns(form, [&](const auto& walk) {
       sum_rows(walk, begin, end, [&](std::int64_t root, std::int64_t from, std::int64_t to) {
         if (from == static_cast<std::int64_t>(positions[root]) &&
             to == static_cast<std::int64_t>(positions[root + 1]))
@@ -238,8 +269,8 @@ class Mttkrp {
     });
   }
 
-  void scatter_part(std::int64_t begin, std::int64_t end, T* result) const {
-    for_columns<most_columns<T>>(0, [&](const auto& walk) { scatter_rows(walk, begin, end, result); });
+  void scatter_part(MttkrpForm form, std::int64_t begin, std::int64_t end, T* result) const {
+    for_columns(form, [&](const auto& walk) { scatter_rows(walk, begin, end, result); });
   }
   template <class Descent>
   SPOROS_HOST_KERNEL void scatter_rows(const Descent& given, std::int64_t begin, std::int64_t end,
@@ -258,7 +289,7 @@ class Mttkrp {
 };
 
 template <int D, class TensorType, class T>
-[[gnu::noinline]] void Mttkrp<D, TensorType, T>::operator()(bool accumulates) const {
+[[gnu::noinline]] void Mttkrp<D, TensorType, T>::operator()(MttkrpForm form, bool accumulates) const {
   const std::int64_t count = part_count();
   const auto cuts =
       cut(nodes_, count, [&](std::int64_t node) { return positions_before<last, 1>(tensor_, node); });
@@ -269,7 +300,7 @@ template <int D, class TensorType, class T>
     if (!accumulates) clear(result_, rows_ * operands_.columns);
     for_each_chunk(threads_, parts, [&](std::int64_t part) {
       const auto at = static_cast<std::size_t>(part);
-      rows_of_part(cuts[at], cuts[at + 1], &edges[2 * at], sums.data() + 2 * part * operands_.columns);
+      rows_of_part(form, cuts[at], cuts[at + 1], &edges[2 * at], sums.data() + 2 * part * operands_.columns);
     });
     for (std::size_t edge = 0; edge < edges.size(); ++edge)
       if (edges[edge].row >= 0)
@@ -283,7 +314,7 @@ template <int D, class TensorType, class T>
       const auto at = static_cast<std::size_t>(part);
       T* const mine = part == 0 ? result_ : others.data() + (part - 1) * size;
       if (part > 0) std::fill_n(mine, size, T{});
-      scatter_part(cuts[at], cuts[at + 1], mine);
+      scatter_part(form, cuts[at], cuts[at + 1], mine);
     });
     const std::int64_t stretches = chunks_for(threads_, size, 4);
     if (parts > 1)
