@@ -7,18 +7,12 @@
 ///
 /// The matrix is the five-point Laplacian of a square grid, by rows. All contenders of a case are measured in
 /// turn, round by round; a time is that of the slowest rank.
-#include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
-#include <fstream>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <numeric>
 #include <random>
 #include <sporos/distributed/distributed.hpp>
 #include <string>
@@ -29,79 +23,21 @@
 #include <petscksp.h>
 #endif
 
-#include "harness.hpp"
+#include "on_ranks.hpp"
 
 namespace {
 
 using namespace sporos;
 using namespace sporos::indices;
-using perf::json;
+using perf::AllModes;
+using Contender = perf::RankContender;
 
 using Matrix = Distributed<Tensor<double, CSR<>>>;
 using Vector = Distributed<Tensor<double, DenseVector>>;
 using Rows = Distributed<Tensor<double, DenseMatrix<>>>;
 
-constexpr int rounds = 21;
 constexpr std::int64_t width = 16;  // columns of the dense operand of SpMM and MTTKRP
 constexpr int steps = 50;           // of conjugate gradients
-
-struct Contender {
-  std::string name;
-  std::function<void()> call;
-  json more = json::object();  ///< what is recorded of it besides times
-};
-
-class Measurements {
- public:
-  explicit Measurements(Communicator ranks) : ranks_(std::move(ranks)) {}
-
-  /// Measures contenders in turn; prints their medians.
-  void compare(const std::string& what, const std::vector<Contender>& contenders) {
-    std::vector<std::vector<double>> seconds(contenders.size());
-    for (const Contender& contender : contenders) contender.call();
-    // In another order in each round, the same on all ranks: caches remember who came before.
-    std::vector<std::size_t> turns(contenders.size());
-    std::iota(turns.begin(), turns.end(), std::size_t{0});
-    std::minstd_rand draw;
-    for (int round = 0; round < rounds; ++round) {
-      std::shuffle(turns.begin(), turns.end(), draw);
-      for (const std::size_t c : turns) {
-        ranks_.barrier();
-        const auto begin = std::chrono::steady_clock::now();
-        contenders[c].call();
-        const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-        seconds[c].push_back(ranks_.max(taken.count()));
-      }
-    }
-    for (std::size_t c = 0; c < contenders.size(); ++c) {
-      auto& all = seconds[c];
-      std::sort(all.begin(), all.end());
-      const double median = all[all.size() / 2], least = all.front(), low = all[all.size() / 4],
-                   high = all[3 * all.size() / 4];
-      if (ranks_.rank() == 0)
-        std::printf("%-24s %-12s %10.3f ms  (%.3f, quartiles %.3f to %.3f)\n", what.c_str(),
-                    contenders[c].name.c_str(), median * 1e3, least * 1e3, low * 1e3, high * 1e3);
-      json record{{"case", what},
-                  {"contender", contenders[c].name},
-                  {"seconds", median},
-                  {"least", least},
-                  {"quartiles", {low, high}}};
-      record.update(contenders[c].more);
-      records_.push_back(std::move(record));
-    }
-  }
-
-  void write(const std::string& file, const json& context) const {
-    if (ranks_.rank() != 0 || file.empty()) return;
-    std::ofstream out(file);
-    out << json{{"context", context}, {"benchmarks", records_}}.dump(1) << '\n';
-    if (!out.flush()) throw IoError(file, "cannot be written");
-  }
-
- private:
-  Communicator ranks_;
-  json records_ = json::array();
-};
 
 /// Calls visit(row, column, value) for the entries of some rows.
 template <class Visit>
@@ -143,56 +79,6 @@ Entries<double, 3> skewed_entries(const Communicator& ranks) {
   }
   return out;
 }
-
-/// The MTTKRP of each mode of a distributed tensor, planned once, as an iteration of CP-ALS runs them.
-class AllModes {
- public:
-  AllModes(const Distribution<3>& distribution, const Entries<double, 3>& entries)
-      : T_(assemble<CSF<3>>(distribution, entries)) {
-    for (int mode = 0; mode < 3; ++mode) {
-      const auto rows =
-          Distribution<2>::along(T_.ranks(), {T_.extent(mode), width}, 0, along(T_, mode).partition(0));
-      factors_.emplace_back(rows);
-      results_.emplace_back(rows);
-      factors_.back()(i, r) = static_cast<double>(mode + 1);
-    }
-    keep(assign(results_[0](i, r), T_(i, k, l) * factors_[1](k, r) * factors_[2](l, r)));
-    keep(assign(results_[1](k, r), T_(i, k, l) * factors_[0](i, r) * factors_[2](l, r)));
-    keep(assign(results_[2](l, r), T_(i, k, l) * factors_[0](i, r) * factors_[1](k, r)));
-  }
-  void run() const {
-    for (const auto& step : steps_) step();
-  }
-  /// Of the nonzeros, and the bytes that all ranks send in one run.
-  double imbalance() const { return imbalance_; }
-  std::int64_t bytes() const { return bytes_; }
-  /// The sum of the values of each result.
-  std::vector<double> sums() const {
-    std::vector<double> out;
-    for (const Rows& M : results_) {
-      const Tensor<double, Scalar> sum;
-      sum() = M(i, r);
-      out.push_back(sum.values()(0));
-    }
-    return out;
-  }
-
- private:
-  template <class S>
-  void keep(const S& statement) {
-    const Traffic sent = traffic(statement);
-    imbalance_ = sent.imbalance();
-    bytes_ += sent.bytes();
-    const auto kept = std::make_shared<decltype(plan(statement))>(plan(statement));
-    steps_.push_back([kept] { kept->run(); });
-  }
-
-  Distributed<Tensor<double, CSF<3>>> T_;
-  std::vector<Rows> factors_, results_;
-  std::vector<std::function<void()>> steps_;
-  double imbalance_ = 1;
-  std::int64_t bytes_ = 0;
-};
 
 /// The steps of conjugate gradients with Jacobi's preconditioner, planned once (examples/distributed_cg).
 class ConjugateGradients {
@@ -311,7 +197,7 @@ struct Petsc {
 void run(int argc, char** argv) {
   const auto ranks = Communicator::world();
   const std::int64_t side = argc > 1 ? std::atoll(argv[1]) : 1000;
-  Measurements measured(ranks);
+  perf::RankTimes measured(ranks);
   const Matrix A = laplacian(ranks, side);
   const std::int64_t n = A.extent(0);
   const auto rows = along(A, 0);
@@ -399,8 +285,8 @@ void run(int argc, char** argv) {
   }
   {
     const auto entries = skewed_entries(ranks);
-    const AllModes bricks(Distribution<3>::bricks(ranks, entries.extents), entries);
-    const AllModes fine(Distribution<3>::fine_grained(ranks, entries), entries);
+    const AllModes bricks(Distribution<3>::bricks(ranks, entries.extents), entries, width);
+    const AllModes fine(Distribution<3>::fine_grained(ranks, entries), entries, width);
     const auto contender = [&](const char* name, const AllModes& of) {
       if (ranks.rank() == 0)
         std::printf("%-24s %-12s the busiest rank has %.3f times the average nonzeros; %.1f MB sent\n",
@@ -416,24 +302,11 @@ void run(int argc, char** argv) {
                                  of_bricks[mode], " in bricks"));
   }
 
-  char date[32];
-  const std::time_t now = std::time(nullptr);
-  std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
-  std::string command;
-  for (int at = 0; at < argc; ++at) command += text(at ? " " : "", perf::file_name(argv[at]));
-  measured.write(argc > 2 ? argv[2] : "",
-                 {{"subject", "distributed"},
-                  {"date", date},
-                  {"command", command},
-                  {"ranks", ranks.size()},
-                  {"threads of a rank", Host().concurrency()},
-                  {"machine", perf::system_line("/proc/cpuinfo", "model name")},
-                  {"compiler", perf::compiler()},
-                  {"vectors", perf::vectors},
+  perf::json context = perf::context_of("distributed", ranks, argc, argv);
 #ifdef SPOROS_HAVE_PETSC
-                  {"petsc", text(PETSC_VERSION_MAJOR, '.', PETSC_VERSION_MINOR, '.', PETSC_VERSION_SUBMINOR)},
+  context["petsc"] = text(PETSC_VERSION_MAJOR, '.', PETSC_VERSION_MINOR, '.', PETSC_VERSION_SUBMINOR);
 #endif
-                  {"rounds", rounds}});
+  measured.write(argc > 2 ? argv[2] : "", context);
 }
 
 }  // namespace

@@ -71,10 +71,10 @@ inline std::vector<double> hadamard(const std::vector<Matrix>& grams, int skippe
   return V;
 }
 
-/// Solves A V = B and puts A in place of B: the normal equations of one mode's least squares problem, by the
-/// Cholesky factorisation V = L L^T. If a column of V depends on earlier ones, that column of A becomes 0.
-inline void solve(const Matrix& B, std::vector<double> V) {
-  const auto rank = static_cast<std::size_t>(B.extent(1));
+/// The inverse of V, a product of Gram matrices, by the Cholesky factorisation V = L L^T. If a column of V
+/// depends on earlier ones, that row and column of the inverse are 0.
+inline Matrix inverse(std::vector<double> V) {
+  const auto rank = static_cast<std::size_t>(std::llround(std::sqrt(static_cast<double>(V.size()))));
   const auto L = [&](std::size_t r, std::size_t s) -> double& { return V[r * rank + s]; };
   const double rounding = static_cast<double>(rank) * std::numeric_limits<double>::epsilon();
   for (std::size_t s = 0; s < rank; ++s) {
@@ -87,11 +87,12 @@ inline void solve(const Matrix& B, std::vector<double> V) {
       L(r, s) = depends ? 0 : L(r, s) / L(s, s);
     }
   }
-  double* const rows = B.values().data();
-  using Rows = Kokkos::RangePolicy<sporos::Host, Kokkos::IndexType<std::int64_t>>;
-  Kokkos::parallel_for("cp::solve", Rows(0, B.extent(0)), [&](std::int64_t row) {
-    double* const x = rows + row * static_cast<std::int64_t>(rank);
+  const auto extent = static_cast<std::int64_t>(rank);
+  Matrix out({extent, extent});
+  for (std::size_t row = 0; row < rank; ++row) {
+    double* const x = out.values().data() + row * rank;
     for (std::size_t r = 0; r < rank; ++r) {
+      x[r] = r == row ? 1 : 0;
       for (std::size_t s = 0; s < r; ++s) x[r] -= L(r, s) * x[s];
       x[r] = L(r, r) > 0 ? x[r] / L(r, r) : 0;
     }
@@ -99,7 +100,18 @@ inline void solve(const Matrix& B, std::vector<double> V) {
       for (std::size_t s = r + 1; s < rank; ++s) x[r] -= L(s, r) * x[s];
       x[r] = L(r, r) > 0 ? x[r] / L(r, r) : 0;
     }
-  });
+  }
+  return out;
+}
+
+/// Solves A V = B, the normal equations of one mode's least squares problem. Columns of A that V does not
+/// determine become 0.
+/// @tparam Rows  Matrix, or matrices distributed by rows
+template <class Rows>
+void solve(const Rows& A, const Rows& B, const std::vector<double>& V) {
+  using namespace sporos::indices;
+  const Matrix P = inverse(V);
+  A(i, s) = B(i, r) * P(r, s);
 }
 
 /// Divides each column by its length; returns the lengths.
@@ -177,8 +189,7 @@ Model als(const Tensor& X, const Options& options, const std::function<void(int,
       for (int step = 1; step < Order; ++step)
         others.push_back(model.factors[static_cast<std::size_t>((mode + step) % Order)]);
       mttkrp(products[at], views[at], others);
-      Kokkos::deep_copy(model.factors[at].values(), products[at].values());
-      solve(model.factors[at], hadamard(grams, mode));
+      solve(model.factors[at], products[at], hadamard(grams, mode));
       model.lambda = normalise(model.factors[at]);
       gram(grams[at], model.factors[at]);
     }

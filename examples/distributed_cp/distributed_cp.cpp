@@ -5,13 +5,13 @@
 ///     distributed_cp [tensor file] [rank]
 ///     mpirun -n 4 distributed_cp
 ///
-/// Alternating least squares as in examples/cp_als, from the same initial factors. The tensor stays where it
-/// is; only rows of the factors travel, and the sums that ranks contribute to rows of other owners. First
-/// each rank has a brick of the tensor (S. Smith, G. Karypis, "A medium-grained algorithm for distributed
-/// sparse tensor factorization", IPDPS 2016), then its nonzeros are dealt out one by one (O. Kaya, B. Uçar,
-/// "Scalable sparse tensor decompositions in distributed memory systems", SC 2015): the same statements run
-/// on both. Without a file, a tensor of rank 3 is made, which the decomposition has to recover. In either
-/// case the fit must equal that of examples/cp_als on one process.
+/// Alternating least squares (als.hpp) from the same initial factors as in examples/cp_als. The tensor stays
+/// where it is; only rows of the factors travel, and the sums that ranks contribute to rows of other owners.
+/// First each rank has a brick of the tensor (S. Smith, G. Karypis, "A medium-grained algorithm for
+/// distributed sparse tensor factorization", IPDPS 2016), then its nonzeros are dealt out one by one (O.
+/// Kaya, B. Uçar, "Scalable sparse tensor decompositions in distributed memory systems", SC 2015): the same
+/// statements run on both. Without a file, a tensor of rank 3 is made, which the decomposition has to
+/// recover. In either case the fit must equal that of examples/cp_als on one process.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -23,16 +23,11 @@
 #include <string>
 #include <vector>
 
-#include "../cp_als/cp_als.hpp"
+#include "als.hpp"
 
 namespace {
 
-using namespace sporos::indices;
 using sporos::Communicator;
-using Cube = sporos::Distributed<sporos::Tensor<double, sporos::CSF<3>>>;
-using Matrix = sporos::Distributed<cp::Matrix>;
-using Vector = sporos::Tensor<double, sporos::DenseVector>;  // on every rank, as are all that follow
-using Number = sporos::Tensor<double, sporos::Scalar>;
 
 /// A sum of products of the columns of three matrices, with all its values. Each rank makes some of them.
 sporos::Entries<double, 3> made_tensor(const Communicator& ranks, int rank) {
@@ -56,58 +51,6 @@ sporos::Entries<double, 3> made_tensor(const Communicator& ranks, int rank) {
   return out;
 }
 
-struct Fit {
-  double fit = 0;  ///< 1 - |X - M| / |X|, where M is the decomposition
-  int iterations = 0;
-};
-
-/// Decomposes X as cp::als does.
-Fit als(const Cube& X, const cp::Options& options) {
-  const std::int64_t rank = options.rank;
-  std::vector<Matrix> F, M;  // the factors, and the MTTKRP of each mode
-  std::vector<cp::Matrix> G;
-  std::mt19937_64 bits(options.seed);
-  for (int mode = 0; mode < 3; ++mode) {
-    const auto whole = cp::random_matrix(X.extent(mode), options.rank, bits);
-    F.push_back(scatter(sporos::Distribution<2>::blocks(X.ranks(), whole.extents()), whole));
-    M.emplace_back(F.back().distribution());
-    G.emplace_back(sporos::Extents<2>{rank, rank});
-    G.back()(r, s) = F.back()(i, r) * F.back()(i, s);
-  }
-  auto first = plan(assign(M[0](i, r), X(i, j, k) * F[1](j, r) * F[2](k, r)));
-  auto second = plan(assign(M[1](j, r), X(i, j, k) * F[0](i, r) * F[2](k, r)));
-  auto third = plan(assign(M[2](k, r), X(i, j, k) * F[0](i, r) * F[1](j, r)));
-
-  const Vector length({rank}), inverse({rank});
-  const Number norm, inner, square;
-  norm() = X(i, j, k) * X(i, j, k);
-  const auto number = [](const Number& of) { return of.values()(0); };
-  Fit out;
-  for (double last = -1; out.iterations < options.iterations; last = out.fit) {
-    ++out.iterations;
-    for (int mode = 0; mode < 3; ++mode) {
-      const auto m = static_cast<std::size_t>(mode);
-      mode == 0 ? first.run() : mode == 1 ? second.run() : third.run();
-      F[m](i, r) = 1.0 * M[m](i, r);
-      cp::solve(F[m].local(), cp::hadamard(G, mode));  // each rank solves for its own rows
-      G[m](r, s) = F[m](i, r) * F[m](i, s);
-      for (std::int64_t c = 0; c < rank; ++c) {
-        length.values()(c) = std::sqrt(sporos::at(G[m], {c, c}));
-        inverse.values()(c) = length.values()(c) > 0 ? 1 / length.values()(c) : 1;
-      }
-      F[m](i, r) = F[m](i, r) * inverse(r);
-      G[m](r, s) = G[m](r, s) * inverse(r) * inverse(s);
-    }
-    // |X - M|^2 = |X|^2 + |M|^2 - 2 <X, M>
-    inner() = M[2](k, r) * F[2](k, r) * length(r);
-    square() = G[0](r, s) * G[1](r, s) * G[2](r, s) * length(r) * length(s);
-    const double distance = std::max(number(norm) + number(square) - 2 * number(inner), 0.0);
-    out.fit = 1 - std::sqrt(distance / number(norm));
-    if (std::abs(out.fit - last) < options.tolerance) break;
-  }
-  return out;
-}
-
 /// Decomposes a tensor and prints its fit. Returns whether that equals the fit on one process and is at least
 /// `least`.
 bool decompose(const std::string& name, const sporos::Entries<double, 3>& entries, int rank, double least,
@@ -121,7 +64,7 @@ bool decompose(const std::string& name, const sporos::Entries<double, 3>& entrie
   const cp::Model alone = cp::als(gather(sporos::assemble<sporos::CSF<3>>(bricks, entries)), options);
   bool is_right = true;
   for (const auto& distribution : {bricks, fine}) {
-    const Fit found = als(sporos::assemble<sporos::CSF<3>>(distribution, entries), options);
+    const cp::Fit found = cp::als(sporos::assemble<sporos::CSF<3>>(distribution, entries), options);
     if (ranks.rank() == 0)
       fmt::print("{} on {} ranks, {}: fit {:.6f} after {} iterations; {:.6f} after {} on one process\n", name,
                  ranks.size(), distribution.str(), found.fit, found.iterations, alone.fits.back(),

@@ -192,24 +192,24 @@ TEST(CpAls, SolvesForRowsExactly) {
   // V = L L^T of L = (2 0 0; 1 3 0; -1 2 1); A V = B has the solution that B was made of.
   const std::vector<double> V = {4, 2, -2, 2, 10, 5, -2, 5, 6};
   const double rows[2][3] = {{1, -2, 3}, {0.5, 0, -1}};
-  cp::Matrix B({2, 3});
+  const cp::Matrix A({2, 3}), B({2, 3});
   for (std::size_t i = 0; i < 2; ++i)
     for (std::size_t s = 0; s < 3; ++s)
       for (std::size_t r = 0; r < 3; ++r) B.values()(i * 3 + s) += rows[i][r] * V[r * 3 + s];
-  cp::solve(B, V);
+  cp::solve(A, B, V);
   for (std::size_t i = 0; i < 2; ++i)
-    for (std::size_t r = 0; r < 3; ++r) EXPECT_NEAR(B.values()(i * 3 + r), rows[i][r], 1e-13);
+    for (std::size_t r = 0; r < 3; ++r) EXPECT_NEAR(A.values()(i * 3 + r), rows[i][r], 1e-13);
 }
 
 TEST(CpAls, SolvesSingularEquationsThatHaveASolution) {
   // The second row and column of V are twice the first: x = (1, 2) V = (5, 10) has many solutions.
   const std::vector<double> V = {1, 2, 2, 4};
-  cp::Matrix B({1, 2});
+  const cp::Matrix A({1, 2}), B({1, 2});
   B.values()(0) = 5;
   B.values()(1) = 10;
-  cp::solve(B, V);
-  EXPECT_NEAR(B.values()(0) * V[0] + B.values()(1) * V[2], 5, 1e-13);
-  EXPECT_NEAR(B.values()(0) * V[1] + B.values()(1) * V[3], 10, 1e-13);
+  cp::solve(A, B, V);
+  EXPECT_NEAR(A.values()(0) * V[0] + A.values()(1) * V[2], 5, 1e-13);
+  EXPECT_NEAR(A.values()(0) * V[1] + A.values()(1) * V[3], 10, 1e-13);
 }
 
 }  // namespace
