@@ -40,10 +40,10 @@ namespace sporos {
 /// Each rank computes the part of a statement that belongs to the coordinates that it owns of certain
 /// variables.
 ///
-/// These are the variables that divide one of the tensors, which then stays where it is: the result or the
-/// operand with the most values, whichever is expected to move least. The rank has that tensor's part. Of
-/// each other operand it needs the coordinates of these variables and, for a summed variable, those that its
-/// part of a sparse operand stores:
+/// These are the variables that divide one of the tensors, which then stays where it is: the one for which
+/// all ranks together are expected to receive the fewest values. The rank has that tensor's part. Of each
+/// other operand it needs the coordinates of these variables and, for a summed variable, those that its part
+/// of a sparse operand stores:
 ///
 ///     M(i, r) = T(i, k, l) * U(k, r) * V(l, r)   T and M divided along i: the rank needs the rows of U and
 ///                                                V that are k or l of one of its nonzeros

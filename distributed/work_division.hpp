@@ -369,40 +369,62 @@ class WorkDivision {
                        [](const auto& one) { return !Result::names.contains(one.variable); });
   }
 
-  /// The number of values expected to move if variables are divided like this.
+  /// The number of values that all ranks together are expected to receive if variables are divided like this.
+  /// @param counts  the values of the result and of each operand
   double cost_of(const Shares& shares, const std::vector<std::int64_t>& counts) const {
-    const auto& divisions = shares.divisions;
-    const auto is_divided = [&](char variable) {
-      return std::any_of(divisions.begin(), divisions.end(),
-                         [&](const auto& one) { return one.variable == variable; });
-    };
     const double others = ranks_.size() - 1;
     double cost = 0;
-    std::size_t at = 0;
-    const bool sums = sums_over(shares);
-    if (!is_in_place(statement_.result(), shares) && !divisions.empty()) {
-      // Each rank has all coordinates of a sum, or those that its operands store, which few other ranks have.
-      bool listed = true;
-      for (int mode = 0; mode < Result::names.size; ++mode)
-        listed = listed && (is_divided(Result::names[mode]) || may_list(Result::names[mode], true) ||
-                            sends_touched(Result::names[mode]));
-      cost += static_cast<double>(counts[0]) * (!sums || listed ? 1 : others);
-    }
     // Work that every rank does in full is as bad as sending all operands to all ranks.
-    if (divisions.empty())
+    if (shares.divisions.empty()) {
       for (const std::int64_t count : counts) cost += static_cast<double>(count) * others;
+      return cost;
+    }
+    std::array<bool, most_operands> stays{};
+    std::size_t at = 0;
+    for_each_access(statement_.right(),
+                    [&](const auto& access) { stays[at++] = is_in_place(access, shares); });
+    if (!is_in_place(statement_.result(), shares)) {
+      double values = static_cast<double>(counts[0]);
+      for (int mode = 0; mode < Result::names.size; ++mode) {
+        const char variable = Result::names[mode];
+        const bool only_touched = may_list(variable, true) || sends_touched(variable);
+        values *= needed_share(variable, statement_.result().tensor().extent(mode), shares, counts,
+                               only_touched ? all_known : std::array<bool, most_operands>{});
+      }
+      cost += values * others;
+    }
+    at = 0;
     for_each_access(statement_.right(), [&](const auto& access) {
       using A = std::remove_cvref_t<decltype(access)>;
-      const auto count = static_cast<double>(counts[++at]);
-      if (is_in_place(access, shares)) return;
-      bool divided = false, bounded = false;
-      for (int mode = 0; mode < A::names.size; ++mode) {
-        divided = divided || is_divided(A::names[mode]);
-        bounded = bounded || may_list(A::names[mode]);
-      }
-      cost += count * (divided ? 1 : bounded ? 0.5 : others);
+      auto values = static_cast<double>(counts[at + 1]);
+      if (stays[at++] || distribution_of(access, ranks_).is_replicated()) return;
+      for (int mode = 0; mode < A::names.size; ++mode)
+        values *= needed_share(A::names[mode], access.tensor().extent(mode), shares, counts, stays);
+      cost += values * others;
     });
     return cost;
+  }
+
+  /// The share of a variable's coordinates that a rank is expected to need: its part, if the variable is
+  /// divided, and of it those at which the operands that it knows have nonzeros. As many coordinates as
+  /// nonzeros are taken to have nonzeros at half of them.
+  double needed_share(char variable, std::int64_t extent, const Shares& shares,
+                      const std::vector<std::int64_t>& counts,
+                      const std::array<bool, most_operands>& known) const {
+    double share = 1;
+    for (const Division& one : shares.divisions)
+      if (one.variable == variable) share = 1.0 / one.partition.parts();
+    if (!is_bounded<0, Right>(variable, known)) return share;
+    double nonzeros = 0;  // of the rank's part of the operand that has most of them
+    std::size_t at = 0;
+    for_each_access(statement_.right(), [&](const auto& access) {
+      const std::size_t here = at++;
+      if (!known[here] || !stores_coordinates_of<std::remove_cvref_t<decltype(access)>>(variable)) return;
+      const bool everywhere = distribution_of(access, ranks_).is_replicated();
+      nonzeros = std::max(nonzeros, static_cast<double>(counts[here + 1]) / (everywhere ? 1 : ranks_.size()));
+    });
+    const double coordinates = static_cast<double>(extent) * share;
+    return nonzeros > 0 ? share * nonzeros / (nonzeros + coordinates) : 0;
   }
 
   const S& statement_;

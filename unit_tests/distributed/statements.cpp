@@ -4,8 +4,11 @@
 /// statement on the whole tensors.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <set>
 #include <sporos/distributed/distributed.hpp>
+#include <vector>
 
 #include "ranks.hpp"
 
@@ -50,6 +53,37 @@ TEST(DistributedStatements, MultiplyAMatrixAndAVector) {
   expect_spmv<COO<2>>(10, 10, 0.3);
   expect_spmv<BCSR<2, 3>>(13, 9, 0.3);
   expect_spmv<CSR<>>(2, 3, 0.9);  // more ranks than rows
+}
+
+/// The coordinates of a mode at which a rank has nonzeros and whose rows it does not own.
+template <class T>
+std::int64_t foreign_rows(const T& tensor, int mode, const Partition& rows) {
+  const auto local = entries(tensor.local());
+  std::set<std::int64_t> found;
+  for (std::int64_t e = 0; e < local.size(); ++e) {
+    const auto at = tensor.distribution().global(world().rank(), local.coordinate(e));
+    const std::int64_t row = at[static_cast<std::size_t>(mode)];
+    if (rows.owner(row) != world().rank()) found.insert(row);
+  }
+  return std::ssize(found);
+}
+
+TEST(DistributedStatements, SendWhatBricksNeedAlsoWhereFactorsAreLargerThanTheTensor) {
+  const Extents<3> extents{20, 60, 300};
+  const std::int64_t width = 16;
+  const auto T =
+      spread(Distribution<3>::bricks(world(), extents), assemble<CSF<3>>(all_entries<3>(extents, 0.0005)));
+  std::vector<Distributed<Matrix>> F, M;
+  std::int64_t halo = 0;
+  for (int mode = 0; mode < 3; ++mode) {
+    F.emplace_back(Distribution<2>::blocks(world(), {T.extent(mode), width}));
+    M.emplace_back(F.back().distribution());
+    halo += foreign_rows(T, mode, F.back().distribution().partition(0));
+  }
+  const auto bytes = static_cast<double>(world().sum(halo) * width) * sizeof(double);
+  EXPECT_LE(traffic(assign(M[0](i, r), T(i, k, l) * F[1](k, r) * F[2](l, r))).bytes(), 1.05 * bytes);
+  EXPECT_LE(traffic(assign(M[1](k, r), T(i, k, l) * F[0](i, r) * F[2](l, r))).bytes(), 1.05 * bytes);
+  EXPECT_LE(traffic(assign(M[2](l, r), T(i, k, l) * F[0](i, r) * F[1](k, r))).bytes(), 1.05 * bytes);
 }
 
 TEST(DistributedStatements, AreComputedByTheOwnersThatTheyName) {
