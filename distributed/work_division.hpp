@@ -380,15 +380,27 @@ class WorkDivision {
       return cost;
     }
     std::array<bool, most_operands> stays{};
+    std::array<double, most_operands> held{};  // values of which operand a rank has to compute with
     std::size_t at = 0;
-    for_each_access(statement_.right(),
-                    [&](const auto& access) { stays[at++] = is_in_place(access, shares); });
-    if (!is_in_place(statement_.result(), shares)) {
-      double values = static_cast<double>(counts[0]);
-      for (int mode = 0; mode < Result::names.size; ++mode) {
+    for_each_access(statement_.right(), [&](const auto& access) {
+      using A = std::remove_cvref_t<decltype(access)>;
+      bool is_divided = false;
+      for (const Division& one : shares.divisions) is_divided = is_divided || A::names.contains(one.variable);
+      stays[at] = is_in_place(access, shares);
+      const bool is_whole = distribution_of(access, ranks_).is_replicated() || !(stays[at] || is_divided);
+      held[at] = static_cast<double>(counts[at + 1]) / (is_whole ? 1 : ranks_.size());
+      ++at;
+    });
+    if (!is_in_place(statement_.result(), shares) || sums_over(shares)) {
+      // A sparse result has no values yet, or has those of other operands: it is taken to have as many as
+      // they.
+      auto values = static_cast<double>(
+          Result::format::is_dense ? counts[0] : *std::max_element(counts.begin(), counts.end()));
+      const bool is_everywhere = distribution_of(statement_.result(), ranks_).is_replicated();
+      for (int mode = 0; !is_everywhere && mode < Result::names.size; ++mode) {
         const char variable = Result::names[mode];
         const bool only_touched = may_list(variable, true) || sends_touched(variable);
-        values *= needed_share(variable, statement_.result().tensor().extent(mode), shares, counts,
+        values *= needed_share(variable, statement_.result().tensor().extent(mode), shares, held,
                                only_touched ? all_known : std::array<bool, most_operands>{});
       }
       cost += values * others;
@@ -399,7 +411,7 @@ class WorkDivision {
       auto values = static_cast<double>(counts[at + 1]);
       if (stays[at++] || distribution_of(access, ranks_).is_replicated()) return;
       for (int mode = 0; mode < A::names.size; ++mode)
-        values *= needed_share(A::names[mode], access.tensor().extent(mode), shares, counts, stays);
+        values *= needed_share(A::names[mode], access.tensor().extent(mode), shares, held, stays);
       cost += values * others;
     });
     return cost;
@@ -408,20 +420,20 @@ class WorkDivision {
   /// The share of a variable's coordinates that a rank is expected to need: its part, if the variable is
   /// divided, and of it those at which the operands that it knows have nonzeros. As many coordinates as
   /// nonzeros are taken to have nonzeros at half of them.
+  /// @param held  the number of values that a rank has of each operand when it computes
   double needed_share(char variable, std::int64_t extent, const Shares& shares,
-                      const std::vector<std::int64_t>& counts,
+                      const std::array<double, most_operands>& held,
                       const std::array<bool, most_operands>& known) const {
     double share = 1;
     for (const Division& one : shares.divisions)
       if (one.variable == variable) share = 1.0 / one.partition.parts();
     if (!is_bounded<0, Right>(variable, known)) return share;
-    double nonzeros = 0;  // of the rank's part of the operand that has most of them
+    double nonzeros = 0;  // of the operand that has most of them
     std::size_t at = 0;
     for_each_access(statement_.right(), [&](const auto& access) {
       const std::size_t here = at++;
-      if (!known[here] || !stores_coordinates_of<std::remove_cvref_t<decltype(access)>>(variable)) return;
-      const bool everywhere = distribution_of(access, ranks_).is_replicated();
-      nonzeros = std::max(nonzeros, static_cast<double>(counts[here + 1]) / (everywhere ? 1 : ranks_.size()));
+      if (known[here] && stores_coordinates_of<std::remove_cvref_t<decltype(access)>>(variable))
+        nonzeros = std::max(nonzeros, held[here]);
     });
     const double coordinates = static_cast<double>(extent) * share;
     return nonzeros > 0 ? share * nonzeros / (nonzeros + coordinates) : 0;

@@ -7,8 +7,8 @@
 ///
 /// Tensors of order 3 in bricks, 16 columns: a made one of which a few slices have most nonzeros, and those
 /// in files. A product includes what an iteration of CP-ALS has to send for it. CP-ALS is
-/// examples/distributed_cp's, from the first iteration on, with the norms and the fit that GenTen computes as
-/// well.
+/// examples/distributed_cp's, with the norms and the fit that GenTen computes as well; each time it also
+/// makes its first factors, which GenTen is given.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -62,12 +62,15 @@ void measure(RankTimes& measured, const Communicator& ranks, const std::string& 
   options.rank = rank;
   options.iterations = iterations;
   options.tolerance = -1;
-  const json about{{"nonzeros", total_nnz(T)}, {"imbalance", ours.imbalance()}};
+  const json about{{"nonzeros", total_nnz(T)}};
+  json about_ours = about;
+  about_ours["imbalance"] = ours.imbalance();
   const auto with = [&](std::string who, std::function<void()> call) {
     return RankContender{std::move(who), std::move(call), about};
   };
-  std::vector<RankContender> products{with("sporos", [&] { ours.run(); })};
-  std::vector<RankContender> decompositions{with("sporos", [&] { cp::als(T, options); })};
+  std::vector<RankContender> decompositions{{"sporos", [&] { cp::als(T, options); }, about_ours}};
+  about_ours["bytes sent"] = ours.bytes();
+  std::vector<RankContender> products{{"sporos", [&] { ours.run(); }, about_ours}};
   const auto peers = peers_of(sporos::entries(gather(T)));
   ours.run();
   const auto expected = ours.sums();

@@ -46,12 +46,11 @@ class CompactColumns {
 
  public:
   /// Whether arrays over the columns that occur are worth the time in which the columns are sorted: they are
-  /// much shorter, and those over the extent would leave the caches.
+  /// shorter, and those over the extent would leave a core's own caches.
   static bool pay(const Rows& matrix) {
-    constexpr std::int64_t few = std::int64_t{1}
-                                 << 15;  // columns: an array over them is in a core's own caches
-    constexpr std::int64_t much = 2;     // columns for each nonzero
-    return matrix.columns > few && matrix.nnz() < matrix.columns / much &&
+    constexpr std::int64_t near = 32768;  // columns: an array over them is in a core's own caches
+    constexpr std::int64_t least = 2;     // columns for each nonzero
+    return matrix.columns > near && matrix.nnz() < matrix.columns / least &&
            matrix.nnz() <= std::numeric_limits<std::int32_t>::max();
   }
   /// Seconds for each nonzero.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <set>
 #include <sporos/distributed/distributed.hpp>
+#include <string>
 #include <vector>
 
 #include "ranks.hpp"
@@ -84,6 +85,21 @@ TEST(DistributedStatements, SendWhatBricksNeedAlsoWhereFactorsAreLargerThanTheTe
   EXPECT_LE(traffic(assign(M[0](i, r), T(i, k, l) * F[1](k, r) * F[2](l, r))).bytes(), 1.05 * bytes);
   EXPECT_LE(traffic(assign(M[1](k, r), T(i, k, l) * F[0](i, r) * F[2](l, r))).bytes(), 1.05 * bytes);
   EXPECT_LE(traffic(assign(M[2](l, r), T(i, k, l) * F[0](i, r) * F[1](k, r))).bytes(), 1.05 * bytes);
+}
+
+TEST(DistributedStatements, LeaveSparseProductsWithTheOwnersOfTheirRows) {
+  const std::int64_t n = 200;
+  const auto rows = Distribution<2>::blocks(world(), {n, n});
+  const auto A = spread(rows, assemble<CSR<>>(all_entries<2>({n, n}, 0.025)));
+  const auto B = spread(rows, assemble<CSR<>>(all_entries<2>({n, n}, 0.025, 8)));
+  const auto d = spread(Distribution<1>::blocks(world(), {n}), whole_dense<DenseVector>({n}, 1));
+  const Distributed<Tensor<double, CSR<>>> C(rows);
+  if (world().size() == 1) return;
+  for (int time = 0; time < 2; ++time) {  // the result has no values at first
+    const auto statement = assign(C(i, j), d(i) * A(i, k) * B(k, j));
+    EXPECT_NE(explain(statement).find("its coordinates of i"), std::string::npos);
+    statement.run();
+  }
 }
 
 TEST(DistributedStatements, AreComputedByTheOwnersThatTheyName) {

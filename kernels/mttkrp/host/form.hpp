@@ -29,7 +29,7 @@ inline MttkrpForm mttkrp_form_for(std::int64_t rows, std::int64_t row_bytes) {
   constexpr std::int64_t long_row = 512;  // eight cache lines
   constexpr std::int64_t most_near = std::int64_t{4}
                                      << 20;  // bytes of a matrix that is mostly in near caches
-  constexpr std::int64_t surely_far = std::int64_t{32} << 20;  // bytes of a matrix that no cache holds
+  constexpr std::int64_t surely_far = std::int64_t{32} << 20;  // bytes of a matrix of which most rows are far
   static const auto* const named = form_from_environment("SPOROS_MTTKRP_FORM", mttkrp_forms);
   if (named) return named->form;
   return {rows * row_bytes > (row_bytes >= long_row ? most_near : surely_far) ? 8 : 0};
