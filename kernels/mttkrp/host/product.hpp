@@ -165,8 +165,7 @@ class Mttkrp {
 
   /// The form for these operands.
   MttkrpForm form() const {
-    const auto innermost = F::level_extents(tensor_.extents())[std::size_t{last}];
-    return mttkrp_form_for(D == last ? rows_ : innermost,
+    return mttkrp_form_for(F::level_extents(tensor_.extents())[std::size_t{last}],
                            operands_.columns * static_cast<std::int64_t>(sizeof(T)));
   }
   /// @param accumulates  whether to add to the result's old values
