@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file form.hpp
-/// Whether rows are computed by instructions that gather and scatter.
+/// How rows of some products are computed: by instructions that gather and scatter, or by scalar ones.
 #pragma once
 
 #include <array>
@@ -12,13 +12,16 @@
 namespace sporos::detail {
 
 enum class SpgemmForm : std::uint8_t {
-  sorted,  ///< rows of few products are loaded one by one, and sorted in scalar registers (few.hpp)
-  lanes    ///< they are gathered into the lanes of a vector (few_in_lanes.hpp), and sums of plain rows are
-           ///< taken from the accumulator eight at a time (plain.hpp)
+  sorted,    ///< rows of few products are loaded one by one, and sorted in scalar registers (few.hpp)
+  in_a_row,  ///< the same, and plain rows, of which there are more, always take their sums after all columns
+             ///< (plain.hpp): a misprediction costs more than the instructions that this adds
+  lanes      ///< rows of few products are gathered into the lanes of a vector (few_in_lanes.hpp), and sums of
+             ///< plain rows of irregular lengths are taken from the accumulator eight at a time (plain.hpp)
 };
 
-inline constexpr std::array<NamedForm<SpgemmForm>, 2> spgemm_forms{{
+inline constexpr std::array<NamedForm<SpgemmForm>, 3> spgemm_forms{{
     {SpgemmForm::sorted, "sorted", true},
+    {SpgemmForm::in_a_row, "in-a-row", true},
 #ifdef SPOROS_SPGEMM_FEW_IN_LANES
     {SpgemmForm::lanes, "lanes", true},
 #else
@@ -26,11 +29,13 @@ inline constexpr std::array<NamedForm<SpgemmForm>, 2> spgemm_forms{{
 #endif
 }};
 
-/// The form for this processor, unless SPOROS_SPGEMM_FORM names one. Lanes pay off only if gathers are fast.
+/// The form for this processor, unless SPOROS_SPGEMM_FORM names one. Lanes pay off only if gathers are fast;
+/// where they are not, on AMD's processors, sums in a row do, which cost Intel's up to a tenth.
 inline SpgemmForm spgemm_form() {
   static const auto* const named = form_from_environment("SPOROS_SPGEMM_FORM", spgemm_forms);
   if (named) return named->form;
-  return gathers_slowly() || !spgemm_forms[1].is_compiled ? SpgemmForm::sorted : SpgemmForm::lanes;
+  if (gathers_slowly()) return SpgemmForm::in_a_row;
+  return spgemm_forms[2].is_compiled ? SpgemmForm::lanes : SpgemmForm::sorted;
 }
 
 }  // namespace sporos::detail

@@ -14,10 +14,8 @@ namespace sporos::detail {
 /// What the rows of B that a row of A refers to say about the row of the product.
 struct Reach {
   std::int64_t products = 0;
-  std::int64_t longest = 0;     ///< elements of the longest of these rows of B
-  std::int64_t last_begin = 0;  ///< the largest position at which one of these rows begins
-  std::int64_t first = 0;       ///< the first column
-  std::int64_t window = 0;      ///< number of columns from the first to the last
+  std::int64_t first = 0;   ///< the first column
+  std::int64_t window = 0;  ///< number of columns from the first to the last
 };
 
 /// The length of B's longest row if rows are short and all of about that length, as in incidence matrices and
@@ -43,16 +41,10 @@ SPOROS_HOST_INLINE Reach reach_of(const Coordinate* a_columns, std::int64_t coun
   if (b.columns <= columns_for_a_row * count) {
     if (even * count > row_of_few_products) {
       reach.products = even * count;
-      reach.longest = even;
       reach.window = b.columns;
       return reach;
     }
-    for (std::int64_t k = 0; k < count; ++k) {
-      const std::int64_t begin = b.begin(a_columns[k]), length = b.length(a_columns[k]);
-      reach.last_begin = std::max(reach.last_begin, begin);
-      reach.products += length;
-      reach.longest = std::max(reach.longest, length);
-    }
+    for (std::int64_t k = 0; k < count; ++k) reach.products += b.length(a_columns[k]);
     reach.window = b.columns;
     return reach;
   }
@@ -60,10 +52,8 @@ SPOROS_HOST_INLINE Reach reach_of(const Coordinate* a_columns, std::int64_t coun
   reach.first = b.columns;
   for (std::int64_t k = 0; k < count; ++k) {
     const std::int64_t begin = b.begin(a_columns[k]), length = b.length(a_columns[k]);
-    reach.last_begin = std::max(reach.last_begin, begin);
     if (length == 0) continue;
     reach.products += length;
-    reach.longest = std::max(reach.longest, length);
     reach.first = std::min(reach.first, static_cast<std::int64_t>(b.coordinates[begin]));
     last = std::max(last, static_cast<std::int64_t>(b.coordinates[begin + length - 1]));
   }

@@ -56,7 +56,7 @@ class RowProduct {
         b_(b),
         even_(even),
         mostly_single_(2 * a.nnz() < 3 * a.rows),
-        regular_(lengths != RowLengths::medium || has_regular_rows(a)),
+        regular_(lengths != RowLengths::medium || (form != SpgemmForm::in_a_row && has_regular_rows(a))),
         in_lanes_(form == SpgemmForm::lanes),
         tries_lanes_(lengths == RowLengths::brief && few_columns<std::uint32_t> > b.columns && in_lanes_),
         shifts_(similar_a.shifts && similar_b.shifts),
@@ -85,9 +85,14 @@ class RowProduct {
   template <class Position, class Coordinate, class Value>
   std::int64_t compute(std::int64_t begin, std::int64_t end, std::int64_t from, Position* ends,
                        RowOutput<Coordinate, Value>& output) {
-    if (all_plain_) return compute_plainly(begin, end, from, ends, output);
     std::int64_t size = 0;
     for (std::int64_t row = begin; row < end;) {
+      if (plain_) {
+        const std::int64_t plain_end = end_of_plain_rows(row, end);
+        size += compute_plainly(row, plain_end, from + size, ends, output);
+        row = plain_end;
+        if (row == end) break;
+      }
       const std::int64_t block_end = std::min(end, (row / block_ + 1) * block_);
       if (rows_ahead_ > 0) fetch_ahead(row + rows_ahead_);
       const auto [rows, elements] = next<false>(row, block_end, static_cast<const Coordinate*>(nullptr),
@@ -180,8 +185,19 @@ class RowProduct {
     return with.template operator()<SumsTaken::in_a_row>();
   }
 
-  /// Does the work of compute() if the strategy of every row is known beforehand: plain, except for rows that
-  /// refer to one row of B or none.
+  /// The end of the rows from `row` on that are plain, or refer to one row of B or none, whatever B is.
+  std::int64_t end_of_plain_rows(std::int64_t row, std::int64_t end) const {
+    if (all_plain_) return end;
+    constexpr int fewest = DiagonalLimits::fewest_rows - 1;
+    const auto may_be_shifted = [&](std::int64_t r) {
+      return shifts_ && similar_a_.shifted[r] >= fewest &&
+             similar_b_.shifted[a_.coordinates[a_.begin(r)]] >= fewest;
+    };
+    while (row < end && !may_be_shifted(row) && !(similar_a_.same && similar_a_.same[row] > 0)) ++row;
+    return row;
+  }
+
+  /// Does the work of compute() for such rows.
   template <class Position, class Coordinate, class Value>
   std::int64_t compute_plainly(std::int64_t begin, std::int64_t end, std::int64_t from, Position* ends,
                                RowOutput<Coordinate, Value>& output) {
@@ -202,8 +218,15 @@ class RowProduct {
       ends[row] = static_cast<Position>(from + size);
       output.advance(elements);
     }
-    output.flush();
     return size;
+  }
+
+  /// Whether brief_row elements can be read from the beginning of any of these rows of B, and none has more.
+  SPOROS_HOST_INLINE bool are_brief(const typename A::coordinate_type* a_columns, std::int64_t count) const {
+    bool are = true;
+    for (std::int64_t k = 0; k < count; ++k)
+      are = are && b_.length(a_columns[k]) <= brief_row && b_.begin(a_columns[k]) <= last_safe_;
+    return are;
   }
 
   /// Prefetches the rows of B that row `row` of A refers to, and the positions of those that a later row
@@ -290,7 +313,7 @@ class RowProduct {
         }
       }
       case RowStrategy::few: {
-        const bool brief = row.reach.longest <= brief_row && row.reach.last_begin <= last_safe_;
+        const bool brief = are_brief(a_columns, row.count);
         if (b_.columns < few_columns<std::uint32_t>)
           return {1, multiply_few<std::uint32_t, Acc, A>(a_values, a_columns, row.count, b_, brief, columns,
                                                          values)};

@@ -70,15 +70,21 @@ SimilarCount sample_similar_rows(const Rows& matrix) {
   return count;
 }
 
-/// Whether enough rows are similar to the next that finding them pays off; in a large matrix, judged from a
-/// sample.
+/// The same, except that all rows of a small matrix count as similar: looking for those that are takes hardly
+/// longer than a sample.
 template <class Rows>
-bool has_similar_rows(const Rows& matrix) {
-  constexpr std::int64_t small = 2048;  // rows; looking at all takes hardly longer than a sample
-  constexpr std::int64_t least = 16;    // one similar row in this many pays off
-  if (matrix.rows <= small) return true;
-  const SimilarCount count = sample_similar_rows(matrix);
-  return least * (count.same + count.shifted) >= count.of;
+SimilarCount expected_similar_rows(const Rows& matrix) {
+  constexpr std::int64_t small = 2048;
+  if (matrix.rows <= small) return {matrix.rows, matrix.rows, matrix.rows};
+  return sample_similar_rows(matrix);
+}
+
+/// Whether so many rows of a sample are similar to the next that finding them pays off. Shifted rows are of
+/// use only if those of the other matrix are as well.
+inline bool has_similar_rows(const SimilarCount& sample, const SimilarCount& other) {
+  constexpr std::int64_t least = 16;  // one similar row in this many pays off
+  const std::int64_t shifted = other.shifted > 0 ? sample.shifted : 0;
+  return sample.of > 0 && least * (sample.same + shifted) >= sample.of;
 }
 
 /// The length of the rows if they suit scatter_repeated, judged from a sample; otherwise 0.

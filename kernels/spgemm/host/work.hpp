@@ -222,17 +222,15 @@ class ProductWork {
     for_each_chunk(host_threads_, chunks, [&](std::int64_t chunk) {
       const auto [first, last] = chunk_bounds(blocks, chunk, chunks);
       for (std::int64_t block = first; block < last; ++block) {
-        std::int64_t products = 0, bound = 0;
-        const std::int64_t end = std::min(a_.rows, (block + 1) * block_);
-        for (std::int64_t row = block * block_; row < end; ++row) {
-          std::int64_t of_row = 0;
-          if (even_ > 0)
-            of_row = a_.length(row) * even_;
-          else
-            for (std::int64_t q = a_.begin(row); q < a_.begin(row + 1); ++q)
-              of_row += b_.length(a_.coordinates[q]);
-          products += of_row;
-          bound += std::min(of_row, b_.columns);
+        // One sum over all rows of a block, unless a row may have more products than there are columns:
+        // the ends of short rows cannot be predicted.
+        const std::int64_t first_row = block * block_, end = std::min(a_.rows, first_row + block_);
+        const std::int64_t products = products_of(first_row, end);
+        std::int64_t bound = products;
+        if (products > b_.columns) {
+          bound = 0;
+          for (std::int64_t row = first_row; row < end; ++row)
+            bound += std::min(products_of(row, row + 1), b_.columns);
         }
         products_[static_cast<std::size_t>(block)] = products;
         bounds_[static_cast<std::size_t>(block)] = bound;
@@ -244,14 +242,26 @@ class ProductWork {
     }
   }
 
+  /// The number of products of rows [begin, end); an upper bound if the rows of B are even.
+  SPOROS_HOST_INLINE std::int64_t products_of(std::int64_t begin, std::int64_t end) const {
+    const std::int64_t from = a_.begin(begin), to = a_.begin(end);
+    if (even_ > 0) return (to - from) * even_;
+    std::int64_t products = 0;
+    for (std::int64_t q = from; q < to; ++q) products += b_.length(a_.coordinates[q]);
+    return products;
+  }
+
   /// Finds runs of similar rows, cut at the same rows for any number of threads; none if looking for them
   /// would cost more than they save.
   void find_similar(std::int64_t first_in_b) {
-    const auto pays = [&](const auto& matrix) {
-      return work_ >= std::max(least_products_a_row * matrix.rows, least_work_of_similar_rows) &&
-             has_similar_rows(matrix);
+    const auto is_worth_it = [&](const auto& matrix) {
+      return work_ >= std::max(least_products_a_row * matrix.rows, least_work_of_similar_rows);
     };
-    const bool pays_in_a = pays(a_), pays_in_b = pays(b_);
+    const SimilarCount in_b = is_worth_it(b_) ? expected_similar_rows(b_) : SimilarCount{};
+    const SimilarCount in_a = first_in_b >= 0   ? in_b
+                              : is_worth_it(a_) ? expected_similar_rows(a_)
+                                                : SimilarCount{};
+    const bool pays_in_a = has_similar_rows(in_a, in_b), pays_in_b = has_similar_rows(in_b, in_a);
     if (!pays_in_a && !pays_in_b) return;
     const auto find = [&](const auto& matrix, bool pays_here, HostArray<std::uint8_t>& memory) {
       memory = pool().array<std::uint8_t>("sporos::similar rows", 2 * matrix.rows);
@@ -293,8 +303,9 @@ class ProductWork {
 
   RowLengths row_lengths() const {
     if (has_short_rows()) return RowLengths::brief;
-    const std::int64_t most =
-        b_.columns <= RowSpace<Acc>::marks_step ? most_products_of_one_group : most_medium_products;
+    const std::int64_t most = form_ == SpgemmForm::in_a_row             ? most_products_in_a_row
+                              : b_.columns <= RowSpace<Acc>::marks_step ? most_products_of_one_group
+                                                                        : most_medium_products;
     return work_ <= most * a_.rows && b_.columns <= most_plain_columns ? RowLengths::medium : RowLengths::any;
   }
 
@@ -313,8 +324,9 @@ class ProductWork {
   /// A product with fewer products than this is finished before similar rows are found.
   static constexpr std::int64_t least_work_of_similar_rows = 512;
   /// The most products per row, on average, with which rows are computed plainly; and the same if all their
-  /// marks are in one group.
-  static constexpr std::int64_t most_medium_products = 24, most_products_of_one_group = 40;
+  /// marks are in one group, or if their sums are taken in a row.
+  static constexpr std::int64_t most_medium_products = 24, most_products_of_one_group = 40,
+                                most_products_in_a_row = 64;
   /// The most columns with which a row's marks are found by looking at each group of 4096 of them.
   static constexpr std::int64_t most_plain_columns = std::int64_t{1} << 16;
   /// If one row in this many has the columns of the next, looking for them pays off.

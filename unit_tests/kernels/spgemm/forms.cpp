@@ -62,10 +62,33 @@ TEST(FormsOfSpgemm, MultiplyMatricesOfMediumRows) {
   expect_products({{of_equal_lengths, scattered(700, 410, 4, 11)}});
 }
 
-TEST(FormsOfSpgemm, GatherIntoLanesWhereThatIsFast) {
+/// Runs of shifted rows, of rows in no order and of rows with the same columns, in turn: plain rows stand
+/// before, between and behind rows that are computed together.
+Pattern in_turn(std::int64_t rows, std::int64_t length, std::uint64_t seed) {
+  std::vector<std::int64_t> offsets;
+  for (std::int64_t at = 0; at < length; ++at) offsets.push_back(7 * at);
+  const Pattern parts[] = {diagonals(rows, rows, offsets), uneven(rows, rows, length, seed),
+                           repeated(rows, rows, length, 3, seed + 1)};
+  return pattern(rows, rows, [&](std::int64_t row, auto& set) {
+    const auto& columns = parts[row / 50 % 3].rows[static_cast<std::size_t>(row)];
+    set.insert(columns.begin(), columns.end());
+  });
+}
+
+TEST(FormsOfSpgemm, MultiplyMatricesOfPlainRowsAmongOthers) {
+  const Pattern medium = in_turn(2400, 4, 12), longer = in_turn(2400, 6, 13);
+  expect_products({{medium, medium},  // few enough products for plain rows in all forms
+                   {longer, longer},  // in one form alone
+                   {medium, diagonals(2400, 2410, {0, 3, 4, 9})},  // all rows of B are shifted
+                   {diagonals(2400, 2390, {0, 3, 4, 9}), scattered(2390, 9000, 5, 14)}});  // none of B
+}
+
+TEST(FormsOfSpgemm, SuitTheProcessor) {
   if (std::getenv("SPOROS_SPGEMM_FORM")) GTEST_SKIP() << "the environment names a form";
-  EXPECT_EQ(detail::spgemm_form() == SpgemmForm::lanes,
-            detail::spgemm_forms[1].is_compiled && !detail::gathers_slowly());
+  const bool has_lanes = detail::spgemm_forms[2].is_compiled;
+  EXPECT_EQ(detail::spgemm_form(), detail::gathers_slowly() ? SpgemmForm::in_a_row
+                                   : has_lanes              ? SpgemmForm::lanes
+                                                            : SpgemmForm::sorted);
 }
 
 TEST(FormsOfSpgemm, AreNamedByTheEnvironment) { expect_named_by_the_environment(detail::spgemm_forms); }

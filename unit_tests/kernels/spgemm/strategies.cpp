@@ -16,7 +16,7 @@ using namespace sporos::detail;
 struct Row {
   std::int64_t count = 20;
   std::int64_t shifted_rows = 0;
-  Reach reach{.products = 100, .longest = 10, .last_begin = 0, .first = 0, .window = 1000};
+  Reach reach{.products = 100, .first = 0, .window = 1000};
   int alike_rows = 1;
   bool plain = false;
   bool b_was_read = false;
