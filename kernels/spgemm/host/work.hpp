@@ -303,7 +303,9 @@ class ProductWork {
 
   RowLengths row_lengths() const {
     if (has_short_rows()) return RowLengths::brief;
-    const std::int64_t most = form_ == SpgemmForm::in_a_row             ? most_products_in_a_row
+    // Rows of B with the same columns are added up together only if a row is looked at.
+    const bool in_a_row = form_ == SpgemmForm::in_a_row && !similar_b_.frequent && similar_b_.repeated == 0;
+    const std::int64_t most = in_a_row                                  ? most_products_in_a_row
                               : b_.columns <= RowSpace<Acc>::marks_step ? most_products_of_one_group
                                                                         : most_medium_products;
     return work_ <= most * a_.rows && b_.columns <= most_plain_columns ? RowLengths::medium : RowLengths::any;

@@ -148,16 +148,18 @@ template <class Matrix>
   if (named) return named->form;
   if (a.nnz() < fewest_nonzeros) return SpmvForm::scalar;
   if (is_deterministic) return has_regular_rows(a) ? SpmvForm::scalar : widest_spmv_form();
+  // If the matrix does not fit in the caches, and neither do the elements of the vector that neighbouring
+  // rows read, what counts is how many loads are in flight: where gather instructions are slow, they may keep
+  // more of them than scalar loads; where not, plain scalar loops keep the most.
+  constexpr std::int64_t bytes = sizeof(*a.values) + sizeof(*a.coordinates);
+  const bool is_far = gathers_slowly() && a.nnz() * bytes >= far_bytes && !has_near_rows(a);
+  if (is_far && !gathers_far_fast()) return SpmvForm::scalar;
   if (has_regular_rows(a)) {
-    // If the matrix does not fit in the caches, gather instructions, slow as they may be, can keep more loads
-    // in flight than scalar ones; four at a time only if rows are not too short.
-    constexpr std::int64_t bytes = sizeof(*a.values) + sizeof(*a.coordinates), row_of_fours = 8;
+    constexpr std::int64_t row_of_fours = 8;  // four are gathered at a time only if rows are not too short
     constexpr SpmvForm widest = widest_spmv_form();
     const bool gathers = widest == SpmvForm::gather_eight ||
                          (widest == SpmvForm::gather_four && a.nnz() >= row_of_fours * a.rows);
-    if (gathers && gathers_slowly() && gathers_far_fast() && a.nnz() * bytes >= far_bytes &&
-        !has_near_rows(a))
-      return widest;
+    if (is_far && gathers) return widest;
     return SpmvForms::for_regular_rows();
   }
   if (a.rows <= most_remembered_rows) return SpmvForms::for_irregular_rows();

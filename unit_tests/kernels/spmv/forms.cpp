@@ -241,11 +241,11 @@ TEST(FormsOfSpmv, OfMatricesBeyondTheCachesDependOnTheOrderOfTheirColumns) {
   if (std::getenv("SPOROS_SPMV_FORM")) GTEST_SKIP() << "the environment names a form";
   constexpr std::int64_t rows = 120'000, length = 12;
   static_assert(rows * length * 12 >= detail::far_bytes);
-  const auto form_for = [](const auto& column) {
+  const auto form_for = [](std::int64_t unevenness, const auto& column) {
     std::vector<std::int64_t> positions{0};
     std::vector<std::int32_t> coordinates;
     for (std::int64_t row = 0; row < rows; ++row) {
-      for (std::int64_t q = 0; q < length; ++q)
+      for (std::int64_t q = 0; q < length + row * row % (unevenness + 1); ++q)
         coordinates.push_back(static_cast<std::int32_t>(column(row, q) % rows));
       positions.push_back(static_cast<std::int64_t>(coordinates.size()));
     }
@@ -253,12 +253,24 @@ TEST(FormsOfSpmv, OfMatricesBeyondTheCachesDependOnTheOrderOfTheirColumns) {
                                                                                 coordinates.data(), nullptr},
                                  false);
   };
-  EXPECT_EQ(form_for([](auto row, auto q) { return row + q; }), detail::SpmvForms::for_regular_rows());
+  const auto in_order = [](auto row, auto q) { return row + q; };
+  const auto scattered = [](auto row, auto q) { return row * 7919 + q * 10'007; };
+  const SpmvForm regular = detail::SpmvForms::for_regular_rows();
+  const SpmvForm irregular = detail::SpmvForms::for_many_irregular_rows();
   const SpmvForm widest = detail::widest_spmv_form();
-  const bool gathers =
-      widest >= SpmvForm::gather_four && detail::gathers_slowly() && detail::gathers_far_fast();
-  EXPECT_EQ(form_for([](auto row, auto q) { return row * 7919 + q * 10'007; }),
-            gathers ? widest : detail::SpmvForms::for_regular_rows());
+  constexpr int even = 0, uneven = 6;
+  EXPECT_EQ(form_for(even, in_order), regular);
+  EXPECT_EQ(form_for(uneven, in_order), irregular);
+  if (!detail::gathers_slowly()) {
+    EXPECT_EQ(form_for(even, scattered), regular);
+    EXPECT_EQ(form_for(uneven, scattered), irregular);
+  } else if (detail::gathers_far_fast()) {
+    EXPECT_EQ(form_for(even, scattered), widest >= SpmvForm::gather_four ? widest : regular);
+    EXPECT_EQ(form_for(uneven, scattered), irregular);
+  } else {
+    EXPECT_EQ(form_for(even, scattered), SpmvForm::scalar);
+    EXPECT_EQ(form_for(uneven, scattered), SpmvForm::scalar);
+  }
 }
 
 TEST(FormsOfSpmv, AreMeasuredInLessThanSomeMilliseconds) {
