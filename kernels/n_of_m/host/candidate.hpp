@@ -90,7 +90,9 @@ class NmByUnits::Plan {
       pack<R>(panels.data());
       multiply<R>(b, panels.data(), target.data());
     };
-    if (rows_of_panel() == detail::rows_of_panel)
+    if (rows_of_panel() == 1)
+      compute(std::integral_constant<int, 1>{});
+    else if (rows_of_panel() == detail::rows_of_panel)
       compute(std::integral_constant<int, detail::rows_of_panel>{});
     else
       compute(std::integral_constant<int, detail::rows_of_wide_panel>{});
@@ -121,6 +123,7 @@ class NmByUnits::Plan {
 
   static std::int64_t parts(std::int64_t count, std::int64_t of) { return (count + of - 1) / of; }
   int rows_of_panel() const {
+    if (m() == 1) return 1;
     return b().unit < 4 && m() > detail::rows_of_panel ? detail::rows_of_wide_panel : detail::rows_of_panel;
   }
   std::int64_t panels_of_all() const { return parts(m(), rows_of_panel()); }
@@ -174,9 +177,9 @@ class NmByUnits::Plan {
       const std::int64_t first = first_unit * b.unit, last = std::min(n(), last_unit * b.unit);
       const detail::ScratchArray<T> sums(R * width);
       for (std::int64_t panel = begin; panel < end; ++panel) {
-        detail::multiply_units<R>(b, first_unit, last_unit, panels + panel * size, sums.data(), width);
-        const std::int64_t rows = std::min<std::int64_t>(R, m() - panel * R);
-        for (std::int64_t r = 0; r < rows; ++r) {
+        const int rows = static_cast<int>(std::min<std::int64_t>(R, m() - panel * R));
+        detail::multiply_units<R>(b, first_unit, last_unit, panels + panel * size, rows, sums.data(), width);
+        for (int r = 0; r < rows; ++r) {
           const std::int64_t row = panel * R + r;
           const T* const from = sums.data() + r * width;
           T* const to = c + row * n();

@@ -68,6 +68,7 @@ void expect_products(std::int64_t m, std::int64_t n, std::int64_t inner) {
 template <class Value, TensorFormat F>
 void expect_products_of_shapes() {
   for (const auto& [m, n, inner] : {Extents<3>{1, 1, 1},
+                                    {1, 200, 100},
                                     {8, 32, 32},
                                     {9, 70, 33},
                                     {3, 200, 100},
@@ -81,7 +82,7 @@ void expect_products_of_shapes() {
 }
 
 TEST(NofMProducts, UnitsOfManyColumns) {
-  expect_products_of_shapes<float, NM<8, 32, 32>>();
+  expect_products_of_shapes<float, NM<8, 32, 80>>();
   expect_products_of_shapes<float, NM<16, 32, 32, 1>>();
   expect_products_of_shapes<double, NM<3, 5, 24>>();
 }
