@@ -110,7 +110,7 @@ class NmByUnits::Plan {
   }
   void explain(std::ostream& out) const {
     out << "  result: located, units of columns by panels of " << rows_of_panel()
-        << " rows, summed in registers\n"
+        << (rows_of_panel() == 1 ? " row" : " rows") << ", summed in registers\n"
         << "  operands: the dense one is copied to panels first\n";
   }
 
