@@ -137,18 +137,18 @@ SPOROS_HOST_INLINE T sum_column_of_row(NmView<T> b, std::int64_t first_position,
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-/// Computes the columns [begin, end) of a unit for a panel of one row. Of 2:4 sparsity the compiler knows the
-/// numbers, and unrolls the loop.
+/// Computes `count` columns of a unit for a panel of one row. Of 2:4 sparsity the compiler knows the numbers,
+/// and unrolls the loop.
+/// @param values  those of the unit's first position, from the first of these columns on
 template <class T>
-[[gnu::noinline]] void sum_columns_of_row(const NmView<T>& b, std::int64_t first_position, std::int64_t begin,
-                                          std::int64_t end, const T* panel, T* to) {
-  const T* const values = b.values + first_position * b.unit;
+[[gnu::noinline]] void sum_columns_of_row(const NmView<T>& b, std::int64_t first_position, const T* values,
+                                          std::int64_t count, const T* panel, T* to) {
   NmView<T> two_four = b;
   two_four.kept = 2, two_four.window = 4, two_four.unit = 1, two_four.window_stride = 2;
   const bool is_two_four = b.kept == 2 && b.window == 4 && b.unit == 1 && b.window_stride == 2;
-  for (std::int64_t j = begin; j < end; ++j, ++to)
-    *to = is_two_four ? sum_column_of_row(two_four, first_position, values + j, panel)
-                      : sum_column_of_row(b, first_position, values + j, panel);
+  for (std::int64_t j = 0; j < count; ++j)
+    to[j] = is_two_four ? sum_column_of_row(two_four, first_position, values + j, panel)
+                        : sum_column_of_row(b, first_position, values + j, panel);
 }
 
 /// Computes the sums of the first `rows` rows of a panel in the columns [begin, end) of a unit.
@@ -175,7 +175,7 @@ SPOROS_HOST_INLINE void sum_unit(const NmView<T>& b, std::int64_t of_unit, std::
     sum.template operator()<1>();
     if (begin < end) sum_unit<R, Lanes / 2>(b, of_unit, begin, end, panel, rows, to, pitch);
   } else if constexpr (R == 1) {
-    sum_columns_of_row(b, first, begin, end, panel, to);
+    sum_columns_of_row(b, first, values + begin, end - begin, panel, to);
   } else {
     for (; begin < end; ++begin, ++to) sum_column<R>(b, first, values + begin, panel, to, pitch);
   }

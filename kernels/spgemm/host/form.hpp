@@ -35,7 +35,7 @@ inline SpgemmForm spgemm_form() {
   static const auto* const named = form_from_environment("SPOROS_SPGEMM_FORM", spgemm_forms);
   if (named) return named->form;
   if (gathers_slowly()) return SpgemmForm::in_a_row;
-  return spgemm_forms[2].is_compiled ? SpgemmForm::lanes : SpgemmForm::sorted;
+  return spgemm_forms.back().is_compiled ? SpgemmForm::lanes : SpgemmForm::sorted;
 }
 
 }  // namespace sporos::detail

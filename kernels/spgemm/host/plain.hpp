@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file plain.hpp
-/// Rows of about ten to thirty products, computed by one function that does not look at B first: deciding how
-/// to compute such a row would take as long as its products.
+/// Rows of about ten to thirty products, on some processors sixty, computed by one function that does not
+/// look at B first: deciding how to compute such a row would take as long as its products.
 #pragma once
 
 #include <bit>

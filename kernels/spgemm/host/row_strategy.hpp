@@ -22,7 +22,7 @@ enum class RowStrategy : std::uint8_t {
   empty,     ///< no products
   scaled,    ///< one row of B times a number (scaled.hpp)
   shifted,   ///< rows whose columns shift by one from row to row, by one program (diagonals.hpp)
-  plain,     ///< about ten to thirty products, if most rows are like that (plain.hpp)
+  plain,     ///< about ten to thirty or sixty products, if most rows are like that (plain.hpp)
   few,       ///< few products, sorted in registers (few.hpp)
   alike,     ///< rows of A with the same columns, one row per lane, in a dense accumulator (scatter.hpp)
   scattered  ///< one row in a dense accumulator (scatter.hpp)
@@ -39,8 +39,8 @@ inline constexpr std::int64_t widest_alike_window = 1 << 14;
 /// @param row  what the choice depends on; each item is computed only when it is asked for:
 ///             count        elements of the row of A
 ///             shifted()    how many rows from here on a DiagonalProduct can multiply together
-///             plain        whether most rows have some ten to thirty products, and B is not too wide
-///             look_at_b()  the row's Reach, which requires reading where the rows of B begin and end
+///             plain        whether most rows have some ten to thirty or sixty products, and B is not too
+///             wide look_at_b()  the row's Reach, which requires reading where the rows of B begin and end
 ///             alike()      how many rows of A from here on have the same columns
 template <class Row>
 SPOROS_HOST_INLINE RowStrategy strategy_of(Row& row) {

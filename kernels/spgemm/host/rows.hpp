@@ -34,7 +34,7 @@ inline std::int64_t rows_in_block(std::int64_t rows) { return rows >= 4096 ? 48 
 /// How many products most rows have.
 enum class RowLengths : std::uint8_t {
   brief,   ///< so few that looking for similar rows costs more than they do
-  medium,  ///< about ten to thirty, over not too many columns
+  medium,  ///< about ten to thirty, or to sixty in the form in_a_row, over not too many columns
   any
 };
 
@@ -48,15 +48,14 @@ class RowProduct {
   /// @param in_caches    whether most rows of B that a row of A refers to are in the caches, because
   ///                     the previous row of A referred to them or their neighbours
   /// @param form         how rows of few products are sorted if most are that short, and how the sums of
-  /// plain
-  ///                     rows of irregular lengths are taken
+  ///                     plain rows are taken
   RowProduct(const A& a, const B& b, std::int64_t even, RowLengths lengths, bool in_caches, SpgemmForm form,
              const SimilarRows& similar_a, const SimilarRows& similar_b, RowSpace<Acc>& space)
       : a_(a),
         b_(b),
         even_(even),
         mostly_single_(2 * a.nnz() < 3 * a.rows),
-        regular_(lengths != RowLengths::medium || (form != SpgemmForm::in_a_row && has_regular_rows(a))),
+        with_columns_(lengths != RowLengths::medium || (form != SpgemmForm::in_a_row && has_regular_rows(a))),
         in_lanes_(form == SpgemmForm::lanes),
         tries_lanes_(lengths == RowLengths::brief && few_columns<std::uint32_t> > b.columns && in_lanes_),
         shifts_(similar_a.shifts && similar_b.shifts),
@@ -179,7 +178,7 @@ class RowProduct {
       return marks.group_count == 1 ? multiply_plainly<Taken, true, Acc, A, B, Coordinate, Value>
                                     : multiply_plainly<Taken, false, Acc, A, B, Coordinate, Value>;
     };
-    if (regular_) return with.template operator()<SumsTaken::with_columns>();
+    if (with_columns_) return with.template operator()<SumsTaken::with_columns>();
     if constexpr (few_in_lanes<Acc, A, B, Coordinate, Value>)
       if (in_lanes_) return with.template operator()<SumsTaken::in_lanes>();
     return with.template operator()<SumsTaken::in_a_row>();
@@ -361,7 +360,7 @@ class RowProduct {
   const B& b_;
   const std::int64_t even_;
   const bool mostly_single_;  ///< whether most rows of A have at most one element
-  const bool regular_;        ///< whether neighbouring rows of A are of about the same length
+  const bool with_columns_;   ///< whether plain rows take each sum with its column
   const bool in_lanes_;       ///< whether to use instructions that gather and scatter
   const bool tries_lanes_;    ///< whether to try multiply_few_in_lanes, which gathers
   const bool shifts_;

@@ -152,14 +152,14 @@ template <class Matrix>
   // rows read, what counts is how many loads are in flight: where gather instructions are slow, they may keep
   // more of them than scalar loads; where not, plain scalar loops keep the most.
   constexpr std::int64_t bytes = sizeof(*a.values) + sizeof(*a.coordinates);
-  const bool is_far = gathers_slowly() && a.nnz() * bytes >= far_bytes && !has_near_rows(a);
-  if (is_far && !gathers_far_fast()) return SpmvForm::scalar;
+  const auto is_far = [&] { return gathers_slowly() && a.nnz() * bytes >= far_bytes && !has_near_rows(a); };
+  if (!gathers_far_fast() && is_far()) return SpmvForm::scalar;
   if (has_regular_rows(a)) {
     constexpr std::int64_t row_of_fours = 8;  // four are gathered at a time only if rows are not too short
     constexpr SpmvForm widest = widest_spmv_form();
     const bool gathers = widest == SpmvForm::gather_eight ||
                          (widest == SpmvForm::gather_four && a.nnz() >= row_of_fours * a.rows);
-    if (is_far && gathers) return widest;
+    if (gathers && gathers_far_fast() && is_far()) return widest;
     return SpmvForms::for_regular_rows();
   }
   if (a.rows <= most_remembered_rows) return SpmvForms::for_irregular_rows();
