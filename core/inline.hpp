@@ -98,3 +98,11 @@
 #else
 #define SPOROS_SUM_IN_ANY_ORDER(sum)
 #endif
+
+/// In a loop that changes the integer `variable`: keeps the compiler from turning the loop into vector
+/// instructions, which would load by gathering.
+#if defined(__GNUC__) && !defined(__CUDA_ARCH__)
+#define SPOROS_KEEP_SCALAR(variable) asm("" : "+r"(variable))
+#else
+#define SPOROS_KEEP_SCALAR(variable) static_cast<void>(variable)
+#endif

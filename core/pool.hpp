@@ -98,6 +98,15 @@ class Pool {
     return found == blocks_.end() ? all : std::min(all, std::max((*found)->backed, (*found)->touched));
   }
 
+  /// Notes that the first `bytes` of `reserved` have been populated, so that later users of its memory need
+  /// not do it again.
+  template <class T>
+  void note_populated(const HostArray<T>& reserved, std::int64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    const auto found = find(reserved.data());
+    if (found != blocks_.end()) (*found)->backed = std::max((*found)->backed, bytes);
+  }
+
   /// The first `count` elements of `reserved`, which have been written. The rest stays unused.
   template <class T>
   HostArray<T> keep(const HostArray<T>& reserved, std::int64_t count) {
@@ -188,7 +197,7 @@ class Pool {
 
     const void* begin;
     std::int64_t capacity;          ///< bytes of address space
-    std::int64_t backed;            ///< bytes that were populated at first, or are on large pages
+    std::int64_t backed;            ///< bytes that have been populated, or are on large pages
     std::int64_t touched = 0;       ///< bytes that have ever been written
     std::int64_t in_use = 0;        ///< bytes of the array that uses the block; 0 until they are known
     std::int64_t most_besides = 0;  ///< most bytes that other blocks had in use while in_use was not known

@@ -68,9 +68,8 @@ inline bool gathers_far_fast() {
 #endif
 }
 
-/// Whether loads from memory keep up with the processor only if they are prefetched further ahead than 4 KiB:
-/// on AMD's from Zen 5 on.
-inline bool prefetches_further() {
+/// Whether AMD made this processor, and it is a Zen 5 or later.
+inline bool is_zen_5_or_later() {
 #if defined(__x86_64__) && defined(__GNUC__)
   static const bool is_zen_5 = [] {
     unsigned a = 0, b = 0, c = 0, d = 0;
@@ -83,6 +82,9 @@ inline bool prefetches_further() {
   return false;
 #endif
 }
+
+/// Whether loads from memory keep up with the processor only if they are prefetched further ahead than 4 KiB.
+inline bool prefetches_further() { return is_zen_5_or_later(); }
 
 /// The form that an environment variable names, or null.
 /// @throws RangeError if it names none, or one that was not compiled

@@ -116,6 +116,10 @@ TEST_F(OfPool, KnowsWhichPagesOfAReservationNeedNoPopulating) {
   reserved = {};
   const auto again = pool_.reserve<double>("test", capacity);
   EXPECT_EQ(pool_.backed_bytes(again), 8 * written) << "written before";
+  pool_.note_populated(again, 8 * written + 4096);
+  EXPECT_EQ(pool_.backed_bytes(again), 8 * written + 4096) << "populated by its owner";
+  pool_.note_populated(again, 4096);
+  EXPECT_EQ(pool_.backed_bytes(again), 8 * written + 4096) << "pages stay";
   const auto large = pool_.reserve_for<float>("test", mebi, mebi);
   EXPECT_EQ(pool_.backed_bytes(large), 4 * mebi) << "on large pages";
   const auto small = pool_.reserve<double>("test", 100);

@@ -129,7 +129,8 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
   /// no memory for them.
   bool have_places(const Position* positions, const Coordinate* columns, std::int64_t most_bytes) {
     const auto elements = static_cast<double>(positions[a_.rows]);
-    if (!has_places || !places_fit_ || static_cast<double>(work_) > most_products_of_place * elements)
+    if (!has_places || !places_fit_ ||
+        static_cast<double>(this->expected_work_) > most_products_of_place * elements)
       return false;
     if (places_.data()) return true;
     if (work_ * static_cast<std::int64_t>(sizeof(PlaceInRow)) > most_bytes) return false;
@@ -203,6 +204,8 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
       value_pages.touch_to(output.size() * value_bytes + large_page / 2);
       chunk.size = rows.compute(chunk.begin, chunk.end, output.size(), ends_, output);
     }
+    pool().note_populated(coordinates, output.populated_columns());
+    pool().note_populated(values, output.populated_values());
   }
 
   /// Several threads compute chunks in their own memory and copy them to the result in order.

@@ -18,29 +18,30 @@ struct Reach {
   std::int64_t window = 0;  ///< number of columns from the first to the last
 };
 
-/// The length of B's longest row if rows are short and all of about that length, as in incidence matrices and
-/// on grids; otherwise 0. If it is known, it bounds the products of a row without looking at the rows of B.
+/// The length of B's longest row if rows are short and on average at least a third as long, as in incidence
+/// matrices, on grids and in interpolations; otherwise 0. If it is known, it bounds the products of a row
+/// without looking at the rows of B.
 template <class B>
-std::int64_t even_length(const B& b) {
+std::int64_t short_length(const B& b) {
   constexpr std::int64_t short_row = 8;
   if (b.nnz() > short_row * b.rows) return 0;
   std::int64_t longest = 0;
   for (std::int64_t row = 0; row < b.rows; ++row) longest = std::max(longest, b.length(row));
-  return longest <= short_row && 2 * b.nnz() >= longest * b.rows ? longest : 0;
+  return longest <= short_row && 3 * b.nnz() >= longest * b.rows ? longest : 0;
 }
 
 /// Examines the rows of B that a row of A refers to.
-/// @param even  even_length of b; if it is not 0, `products` is an upper bound
+/// @param longest  short_length of b; if it is not 0, `products` is an upper bound
 template <class B, class Coordinate>
 SPOROS_HOST_INLINE Reach reach_of(const Coordinate* a_columns, std::int64_t count, const B& b,
-                                  std::int64_t even) {
+                                  std::int64_t longest) {
   // If B has no more than this many columns per row, the window is all columns: emptying it costs less than
   // reading the first and last column of each row.
   constexpr std::int64_t columns_for_a_row = 128;
   Reach reach;
   if (b.columns <= columns_for_a_row * count) {
-    if (even * count > row_of_few_products) {
-      reach.products = even * count;
+    if (longest * count > row_of_few_products) {
+      reach.products = longest * count;
       reach.window = b.columns;
       return reach;
     }

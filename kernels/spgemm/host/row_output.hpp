@@ -35,6 +35,10 @@ class RowOutput {
     look_ahead();
   }
 
+  /// The bytes at the front of the arrays that have been populated.
+  std::int64_t populated_columns() const { return column_pages_.backed(); }
+  std::int64_t populated_values() const { return value_pages_.backed(); }
+
   /// The number of elements from which on the buffer is emptied.
   static constexpr std::int64_t buffered() { return 2048; }
   /// The number of elements from which on a result bypasses the caches.

@@ -34,7 +34,7 @@ inline std::int64_t rows_in_block(std::int64_t rows) { return rows >= 4096 ? 48 
 /// How many products most rows have.
 enum class RowLengths : std::uint8_t {
   brief,   ///< so few that looking for similar rows costs more than they do
-  medium,  ///< about ten to thirty, or to sixty in the form in_a_row, over not too many columns
+  medium,  ///< about ten to thirty, or to sixty in the forms plain and in_a_row, over not too many columns
   any
 };
 
@@ -43,19 +43,20 @@ enum class RowLengths : std::uint8_t {
 template <class Acc, class A, class B>
 class RowProduct {
  public:
-  /// @param even         even_length of b
+  /// @param longest      short_length of b
   /// @param lengths      brief only if no rows are known to be similar
   /// @param in_caches    whether most rows of B that a row of A refers to are in the caches, because
   ///                     the previous row of A referred to them or their neighbours
   /// @param form         how rows of few products are sorted if most are that short, and how the sums of
   ///                     plain rows are taken
-  RowProduct(const A& a, const B& b, std::int64_t even, RowLengths lengths, bool in_caches, SpgemmForm form,
-             const SimilarRows& similar_a, const SimilarRows& similar_b, RowSpace<Acc>& space)
+  RowProduct(const A& a, const B& b, std::int64_t longest, RowLengths lengths, bool in_caches,
+             SpgemmForm form, const SimilarRows& similar_a, const SimilarRows& similar_b,
+             RowSpace<Acc>& space)
       : a_(a),
         b_(b),
-        even_(even),
+        short_(longest),
         mostly_single_(2 * a.nnz() < 3 * a.rows),
-        with_columns_(lengths != RowLengths::medium || (form != SpgemmForm::in_a_row && has_regular_rows(a))),
+        with_columns_(lengths != RowLengths::medium || (takes_with_columns(form, b) && has_regular_rows(a))),
         in_lanes_(form == SpgemmForm::lanes),
         tries_lanes_(lengths == RowLengths::brief && few_columns<std::uint32_t> > b.columns && in_lanes_),
         shifts_(similar_a.shifts && similar_b.shifts),
@@ -72,6 +73,11 @@ class RowProduct {
         last_safe_(b.begin(b.rows) - brief_row),
         plain_(lengths == RowLengths::medium) {}
 
+  /// Whether plain rows of regular lengths take each sum with its column in this form.
+  static bool takes_with_columns(SpgemmForm form, const B& b) {
+    return form != SpgemmForm::in_a_row &&
+           (form != SpgemmForm::plain || b.columns <= RowSpace<Acc>::marks_step);
+  }
   /// Whether B is so small that it is sure to fit in a core's private caches.
   static bool fits_caches(const B& b) {
     constexpr std::int64_t near_bytes = std::int64_t{1} << 20;
@@ -257,7 +263,7 @@ class RowProduct {
       return shifted_rows = of.shifts_ ? of.diagonals_.rows_from(at, end) : 0;
     }
     SPOROS_HOST_INLINE const Reach& look_at_b() {
-      return reach = reach_of(of.a_.coordinates + begin, count, of.b_, of.even_);
+      return reach = reach_of(of.a_.coordinates + begin, count, of.b_, of.short_);
     }
     SPOROS_HOST_INLINE int alike() {
       return alike_rows = of.similar_a_.same
@@ -358,7 +364,7 @@ class RowProduct {
 
   const A& a_;
   const B& b_;
-  const std::int64_t even_;
+  const std::int64_t short_;
   const bool mostly_single_;  ///< whether most rows of A have at most one element
   const bool with_columns_;   ///< whether plain rows take each sum with its column
   const bool in_lanes_;       ///< whether to use instructions that gather and scatter

@@ -52,10 +52,10 @@ SPOROS_HOST_INLINE int shift_to_next(const Rows& matrix, std::int64_t row) {
   return difference ? -1 : static_cast<int>(shift);
 }
 
-/// How many rows are similar to the next, in a sample of at most 1024 rows from all over the matrix.
+/// How many rows are similar to the next, in a sample of at most 256 rows from all over the matrix.
 template <class Rows>
 SimilarCount sample_similar_rows(const Rows& matrix) {
-  constexpr std::int64_t places = 32, rows = 32;
+  constexpr std::int64_t places = 32, rows = 8;
   SimilarCount count;
   const std::int64_t each = std::min(rows, (matrix.rows - 1) / places);
   for (std::int64_t place = 0; place < places; ++place) {
@@ -74,7 +74,7 @@ SimilarCount sample_similar_rows(const Rows& matrix) {
 /// longer than a sample.
 template <class Rows>
 SimilarCount expected_similar_rows(const Rows& matrix) {
-  constexpr std::int64_t small = 2048;
+  constexpr std::int64_t small = 512;
   if (matrix.rows <= small) return {matrix.rows, matrix.rows, matrix.rows};
   return sample_similar_rows(matrix);
 }
@@ -88,7 +88,7 @@ inline bool has_similar_rows(const SimilarCount& sample, const SimilarCount& oth
 }
 
 /// The length of the rows if they suit scatter_repeated, judged from a sample; otherwise 0.
-/// @param longest  even_length of the matrix
+/// @param longest  short_length of the matrix
 template <class Rows>
 int repeated_length(const Rows& matrix, std::int64_t longest) {
   if (longest == 0 || longest > most_repeated || longest * matrix.rows != matrix.nnz()) return 0;

@@ -60,7 +60,7 @@ class ProductWork {
           static_cast<const void*>(a_.coordinates) == static_cast<const void*>(b_.coordinates) &&
           static_cast<const void*>(a_.positions) == static_cast<const void*>(b_.positions);
       find_similar(is_b ? 0 : first_in_b);
-      similar_b_.repeated = repeated_length(b_, even_);
+      similar_b_.repeated = repeated_length(b_, short_);
     }
     has_near_rows_ = !RowProduct<Acc, A, B>::fits_caches(b_) && has_near_rows(a_);
     in_one_pass_ = bound_ <= most_reserved_ / element_bytes;
@@ -114,7 +114,7 @@ class ProductWork {
   }
 
   RowProduct<Acc, A, B> rows_of(Worker& worker) const {
-    return {a_, b_, even_, row_lengths(), has_near_rows_, form_, similar_a_, similar_b_, worker.space};
+    return {a_, b_, short_, row_lengths(), has_near_rows_, form_, similar_a_, similar_b_, worker.space};
   }
 
   /// Calls body(worker, rows, chunk) for every chunk, in parallel, each with the next worker that is free.
@@ -196,9 +196,10 @@ class ProductWork {
   const std::int64_t most_reserved_;
   std::vector<Chunk> chunks_;
   std::vector<Worker> workers_;
-  std::int64_t work_ = 0;    ///< number of products
-  std::int64_t bound_ = 0;   ///< the most elements of the result
-  bool in_one_pass_ = true;  ///< whether each row is computed once, into memory for `bound_` elements
+  std::int64_t work_ = 0;           ///< number of products; an upper bound if the rows of B are short
+  std::int64_t expected_work_ = 0;  ///< then an estimate, else the same
+  std::int64_t bound_ = 0;          ///< the most elements of the result
+  bool in_one_pass_ = true;         ///< whether each row is computed once, into memory for `bound_` elements
   SpgemmForm form_ = spgemm_form();
   std::int64_t threads_ = 1;
 
@@ -212,9 +213,9 @@ class ProductWork {
   }
 
   /// Counts the products of each block of rows, and the elements that they can make; these are upper bounds
-  /// if the rows of B are even.
+  /// if the rows of B are short.
   void measure() {
-    even_ = even_length(b_);
+    short_ = short_length(b_);
     const std::int64_t blocks = (a_.rows + block_ - 1) / block_;
     products_.resize(static_cast<std::size_t>(blocks));
     bounds_.resize(static_cast<std::size_t>(blocks));
@@ -240,14 +241,25 @@ class ProductWork {
       work_ += products_[block];
       bound_ += bounds_[block];
     }
+    expected_work_ =
+        short_ == 0 ? work_
+                    : static_cast<std::int64_t>(static_cast<double>(a_.nnz()) *
+                                                static_cast<double>(b_.nnz()) / static_cast<double>(b_.rows));
   }
 
-  /// The number of products of rows [begin, end); an upper bound if the rows of B are even.
+  /// The number of products of rows [begin, end); an upper bound if the rows of B are short.
   SPOROS_HOST_INLINE std::int64_t products_of(std::int64_t begin, std::int64_t end) const {
     const std::int64_t from = a_.begin(begin), to = a_.begin(end);
-    if (even_ > 0) return (to - from) * even_;
+    if (short_ > 0) return (to - from) * short_;
     std::int64_t products = 0;
-    for (std::int64_t q = from; q < to; ++q) products += b_.length(a_.coordinates[q]);
+    if (gathers_slowly()) {
+      for (std::int64_t q = from; q < to; ++q) {
+        products += b_.length(a_.coordinates[q]);
+        SPOROS_KEEP_SCALAR(products);
+      }
+    } else {
+      for (std::int64_t q = from; q < to; ++q) products += b_.length(a_.coordinates[q]);
+    }
     return products;
   }
 
@@ -255,7 +267,7 @@ class ProductWork {
   /// would cost more than they save.
   void find_similar(std::int64_t first_in_b) {
     const auto is_worth_it = [&](const auto& matrix) {
-      return work_ >= std::max(least_products_a_row * matrix.rows, least_work_of_similar_rows);
+      return expected_work_ >= std::max(least_products_a_row * matrix.rows, least_work_of_similar_rows);
     };
     const SimilarCount in_b = is_worth_it(b_) ? expected_similar_rows(b_) : SimilarCount{};
     const SimilarCount in_a = first_in_b >= 0   ? in_b
@@ -299,16 +311,18 @@ class ProductWork {
 
   /// Whether rows have so few products, on average, that computing them costs no more than looking for
   /// similar ones.
-  bool has_short_rows() const { return work_ < least_products_a_row * a_.rows; }
+  bool has_short_rows() const { return expected_work_ < least_products_a_row * a_.rows; }
 
   RowLengths row_lengths() const {
     if (has_short_rows()) return RowLengths::brief;
     // Rows of B with the same columns are added up together only if a row is looked at.
-    const bool in_a_row = form_ == SpgemmForm::in_a_row && !similar_b_.frequent && similar_b_.repeated == 0;
-    const std::int64_t most = in_a_row                                  ? most_products_in_a_row
+    const bool more = (form_ == SpgemmForm::plain || form_ == SpgemmForm::in_a_row) && !similar_b_.frequent &&
+                      similar_b_.repeated == 0;
+    const std::int64_t most = more                                      ? most_products_of_more
                               : b_.columns <= RowSpace<Acc>::marks_step ? most_products_of_one_group
                                                                         : most_medium_products;
-    return work_ <= most * a_.rows && b_.columns <= most_plain_columns ? RowLengths::medium : RowLengths::any;
+    return expected_work_ <= most * a_.rows && b_.columns <= most_plain_columns ? RowLengths::medium
+                                                                                : RowLengths::any;
   }
 
   std::int64_t touched_bytes(const Worker& worker) const {
@@ -326,9 +340,9 @@ class ProductWork {
   /// A product with fewer products than this is finished before similar rows are found.
   static constexpr std::int64_t least_work_of_similar_rows = 512;
   /// The most products per row, on average, with which rows are computed plainly; and the same if all their
-  /// marks are in one group, or if their sums are taken in a row.
+  /// marks are in one group, or if the form has more rows plain.
   static constexpr std::int64_t most_medium_products = 24, most_products_of_one_group = 40,
-                                most_products_in_a_row = 64;
+                                most_products_of_more = 64;
   /// The most columns with which a row's marks are found by looking at each group of 4096 of them.
   static constexpr std::int64_t most_plain_columns = std::int64_t{1} << 16;
   /// If one row in this many has the columns of the next, looking for them pays off.
@@ -346,7 +360,7 @@ class ProductWork {
 
   const std::int64_t block_;
   std::vector<std::int64_t> products_, bounds_;  // [blocks of rows]
-  std::int64_t even_ = 0;                        ///< even_length of B
+  std::int64_t short_ = 0;                       ///< short_length of B
   HostArray<std::uint8_t> memory_a_, memory_b_;
   SimilarRows similar_a_, similar_b_;
   bool has_near_rows_ = false;

@@ -86,9 +86,10 @@ TEST(FormsOfSpgemm, MultiplyMatricesOfPlainRowsAmongOthers) {
 TEST(FormsOfSpgemm, SuitTheProcessor) {
   if (std::getenv("SPOROS_SPGEMM_FORM")) GTEST_SKIP() << "the environment names a form";
   const bool has_lanes = detail::spgemm_forms.back().is_compiled;
-  EXPECT_EQ(detail::spgemm_form(), detail::gathers_slowly() ? SpgemmForm::in_a_row
-                                   : has_lanes              ? SpgemmForm::lanes
-                                                            : SpgemmForm::sorted);
+  EXPECT_EQ(detail::spgemm_form(), detail::is_zen_5_or_later() ? SpgemmForm::plain
+                                   : detail::gathers_slowly()  ? SpgemmForm::in_a_row
+                                   : has_lanes                 ? SpgemmForm::lanes
+                                                               : SpgemmForm::sorted);
 }
 
 TEST(FormsOfSpgemm, AreNamedByTheEnvironment) { expect_named_by_the_environment(detail::spgemm_forms); }
