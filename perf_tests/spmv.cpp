@@ -138,16 +138,19 @@ void product(Report& report, const std::string& name, const Rows& rows) {
               form.form, a, x.values().data(), y.values().data(), begin, end, false);
         });
       });
-  // A plan of a matrix that stays the same.
-  const auto of_slices = result();
-  auto by_slices = sporos::plan(
-      assign(of_slices(i), A(i, j) * x(j)).with_constant_operands().template use<sporos::SpmvBySlices>());
-  add("slices", Role::variant, of_slices,
-      [plan = std::make_shared<decltype(by_slices)>(std::move(by_slices))](const auto&) { plan->run(); });
-  const auto of_plan = result();
-  auto constant = sporos::plan(assign(of_plan(i), A(i, j) * x(j)).with_constant_operands());
-  add("plan", Role::planned, of_plan,
-      [plan = std::make_shared<decltype(constant)>(std::move(constant))](const auto&) { plan->run(); });
+  // A plan of a matrix that stays the same, in each layout and in the one that is chosen.
+  const auto add_plan = [&](const std::string& who, Role role, const auto& y, auto plan) {
+    add(who, role, y, [plan = std::make_shared<decltype(plan)>(std::move(plan))](const auto&) { plan->run(); });
+  };
+  const auto of_slices = result(), of_diagonals = result(), of_shared = result(), of_plan = result();
+  const auto constant = [&](const auto& y) { return assign(y(i), A(i, j) * x(j)).with_constant_operands(); };
+  add_plan("slices", Role::variant, of_slices,
+           sporos::plan(constant(of_slices).template use<sporos::SpmvBySlices>()));
+  add_plan("diagonals", Role::variant, of_diagonals,
+           sporos::plan(constant(of_diagonals).template use<sporos::SpmvByDiagonals>()));
+  add_plan("shared columns", Role::variant, of_shared,
+           sporos::plan(constant(of_shared).template use<sporos::SpmvBySharedColumns>()));
+  add_plan("plan", Role::planned, of_plan, sporos::plan(constant(of_plan)));
 #ifdef SPOROS_HAVE_MKL
   const auto by_mkl = [x](const auto& a) {
     return [a, x](const auto& y) { mkl::multiply(a, x.values().data(), y.values().data()); };

@@ -75,7 +75,7 @@ void expect_products() {
 
 template <class Candidate>
 class CopiedMatrices : public testing::Test {};
-using Candidates = testing::Types<SpmvBySlices, SpmvByDiagonals>;
+using Candidates = testing::Types<SpmvBySlices, SpmvByDiagonals, SpmvBySharedColumns>;
 TYPED_TEST_SUITE(CopiedMatrices, Candidates);
 
 TYPED_TEST(CopiedMatrices, GiveTheProductInEveryType) {
