@@ -140,7 +140,8 @@ void product(Report& report, const std::string& name, const Rows& rows) {
       });
   // A plan of a matrix that stays the same, in each layout and in the one that is chosen.
   const auto add_plan = [&](const std::string& who, Role role, const auto& y, auto plan) {
-    add(who, role, y, [plan = std::make_shared<decltype(plan)>(std::move(plan))](const auto&) { plan->run(); });
+    add(who, role, y,
+        [plan = std::make_shared<decltype(plan)>(std::move(plan))](const auto&) { plan->run(); });
   };
   const auto of_slices = result(), of_diagonals = result(), of_shared = result(), of_plan = result();
   const auto constant = [&](const auto& y) { return assign(y(i), A(i, j) * x(j)).with_constant_operands(); };

@@ -188,6 +188,20 @@ struct Packet {
   }
 };
 
+/// Whether a lane is NaN.
+template <class T, int N>
+SPOROS_HOST_INLINE bool has_nan(const Packet<T, N>& lanes) {
+#if defined(__AVX2__)
+  if constexpr (sizeof(lanes.v) == 32 && std::is_same_v<T, double>)
+    return _mm256_movemask_pd(_mm256_cmp_pd(lanes.v, lanes.v, _CMP_UNORD_Q)) != 0;
+  else if constexpr (sizeof(lanes.v) == 16 && std::is_same_v<T, float>)
+    return _mm_movemask_ps(_mm_cmp_ps(lanes.v, lanes.v, _CMP_UNORD_Q)) != 0;
+#endif
+  bool has = false;
+  for (int lane = 0; lane < N; ++lane) has |= lanes.get(lane) != lanes.get(lane);
+  return has;
+}
+
 /// Loads `count` numbers, fewer than there are lanes, and reads none past them; the other lanes become zero.
 template <class T, int N>
 SPOROS_HOST_INLINE void load_some(Packet<T, N>& lanes, const T* from, int count) {

@@ -25,8 +25,8 @@
 #include "../spmm/host/candidate.hpp"
 #include "../spmv/host/candidate.hpp"
 #include "../spmv/host/diagonals_candidate.hpp"
-#include "../spmv/host/slices_candidate.hpp"
 #include "../spmv/host/shared_columns_candidate.hpp"
+#include "../spmv/host/slices_candidate.hpp"
 
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
 #include "../add/cuda/candidate.hpp"
@@ -71,8 +71,9 @@ using NestCandidates = TypeList<
     LocatedNest, AppendedNest, GatheredNest, HoistedNest, DenseNest, MergedNest, ListedNest>;
 
 /// The specialised kernels of the host.
-using HostKernels = TypeList<SpmvByRows, SpmvBySlices, SpmvByDiagonals, SpmvBySharedColumns, SpmmByRows, NmByUnits, SddmmByRows,
-                             SpgemmByRows, MttkrpByFibers<true>, MttkrpByFibers<false>>;
+using HostKernels =
+    TypeList<SpmvByRows, SpmvBySlices, SpmvByDiagonals, SpmvBySharedColumns, SpmmByRows, NmByUnits,
+             SddmmByRows, SpgemmByRows, MttkrpByFibers<true>, MttkrpByFibers<false>>;
 
 /// The specialised kernels of GPUs.
 using GpuKernels = TypeList<

@@ -160,6 +160,12 @@ struct GatheredRowSum {
     return (lanes.get(0) + lanes.get(2)) + (lanes.get(1) + lanes.get(3));
   }
 
+  /// sum += values * x[coordinates], in each of four lanes.
+  SPOROS_HOST_INLINE static void add_four(Packet<T, 4>& sum, const T* values, const Coordinate* coordinates,
+                                          const T* x) {
+    add<false>(sum, values, coordinates, first_lanes(4), x);
+  }
+
  private:
   /// A mask of the first `count` of four lanes of 64 bits.
   SPOROS_HOST_INLINE static __m256i first_lanes(std::int64_t count) {

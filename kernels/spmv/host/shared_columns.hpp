@@ -160,8 +160,8 @@ class SharedColumns {
            (length == 0 || (l[length - 1] == r[length - 1] && std::equal(l, l + length, r)));
   }
 
-  /// Calls body(row, rows) for the groups of the window that begins at `first`. If so many rows are alike that
-  /// they fit into two groups, but not into one, both get about as many.
+  /// Calls body(row, rows) for the groups of the window that begins at `first`. If so many rows are alike
+  /// that they fit into two groups, but not into one, both get about as many.
   template <class Body>
   static void for_each_group(const Matrix& a, std::int64_t first, const Body& body) {
     const std::int64_t end = std::min(first + rows_in_window, a.rows);
@@ -205,22 +205,35 @@ class SharedColumns {
           y[group.row] = accumulates ? y[group.row] + sum : sum;
           break;
         }
-        case 2: of(std::integral_constant<int, 2>()); break;
-        case 3: of(std::integral_constant<int, 3>()); break;
-        case 4: of(std::integral_constant<int, 4>()); break;
+        case 2:
+          of(std::integral_constant<int, 2>());
+          break;
+        case 3:
+          of(std::integral_constant<int, 3>());
+          break;
+        case 4:
+          of(std::integral_constant<int, 4>());
+          break;
         default:
           if constexpr (most_rows == 8) switch (next.row - group.row) {
-              case 5: of(std::integral_constant<int, 5>()); break;
-              case 6: of(std::integral_constant<int, 6>()); break;
-              case 7: of(std::integral_constant<int, 7>()); break;
-              default: of(std::integral_constant<int, 8>());
+              case 5:
+                of(std::integral_constant<int, 5>());
+                break;
+              case 6:
+                of(std::integral_constant<int, 6>());
+                break;
+              case 7:
+                of(std::integral_constant<int, 7>());
+                break;
+              default:
+                of(std::integral_constant<int, 8>());
             }
       }
     }
   }
 
-  /// y[r] = the sum over t < length of values[t * Rows + r] * x[columns[t]], or y[r] plus it, for r < Rows, in
-  /// four partial sums: each addition waits for the previous one to the same sum.
+  /// y[r] = the sum over t < length of values[t * Rows + r] * x[columns[t]], or y[r] plus it, for r < Rows,
+  /// in four partial sums: each addition waits for the previous one to the same sum.
   template <int Rows, bool Prefetches>
   SPOROS_HOST_INLINE static void sum_group(const T* values, const Coordinate* columns, std::int64_t length,
                                            const T* __restrict x, T* __restrict y, bool accumulates) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file shared_columns_candidate.hpp
-/// The product of a sparse matrix and a vector on the host, for plans in which rows with the same columns share
-/// them.
+/// The product of a sparse matrix and a vector on the host, for plans in which rows with the same columns
+/// share them.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,8 @@ struct SpmvBySharedColumns : detail::SpmvOfCopiedMatrix<detail::SharedColumns> {
     const auto size = Copy<S>::size_of(a);
     if (Copy<S>::bytes(size, a.nnz()) > resources.memory_limit())
       return Declined{"a copy of the matrix does not fit into the memory that is allowed"};
-    const double columns = static_cast<double>(size.columns) / static_cast<double>(std::max<std::int64_t>(a.nnz(), 1));
+    const double columns =
+        static_cast<double>(size.columns) / static_cast<double>(std::max<std::int64_t>(a.nnz(), 1));
     const bool pays = a.nnz() >= fewest_nonzeros && columns <= most_columns;
     return Cost{by_rows + copying, by_rows * (pays ? least_time + (1 - least_time) * columns : 1.2)};
   }

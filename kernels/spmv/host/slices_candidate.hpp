@@ -21,16 +21,10 @@ namespace sporos {
 struct SpmvBySlices : detail::SpmvOfCopiedMatrix<detail::Slices> {
   static constexpr std::string_view name = "SpMV by slices";
 
-  /// The copy pays off only in plans, and only if slices have little padding and rows are short and of
-  /// unpredictable lengths: slices save one mispredicted branch per row, or forming all products of a block
-  /// of rows before the sums. If gathering eight elements is fast, SpmvByRows sums rows of any length without
-  /// branches and without padding.
+  /// The copy pays off only in plans.
   template <class S>
   static Offer cost(const S& statement, const Resources<typename S::space_type>& resources, Use use) {
     constexpr std::int64_t fewest_nonzeros = 1024;
-    constexpr std::int64_t long_row =
-        detail::ScalarRowSum<typename Matrix<S>::value_type,
-                             typename Matrix<S>::coordinate_type>::least_in_lanes;
     constexpr double most_padding = 1.2, seconds_of_copying = 3e-9;
     const auto a = detail::sparse_rows(Pattern::sparse(statement).tensor());
     if (a.rows > detail::most_rows_in_slices) return Declined{"the matrix has too many rows"};
@@ -40,10 +34,33 @@ struct SpmvBySlices : detail::SpmvOfCopiedMatrix<detail::Slices> {
     const std::int64_t padded = Copy<S>::padded_elements(a);
     if (Copy<S>::bytes(a.rows, padded) > resources.memory_limit())
       return Declined{"a copy of the matrix does not fit into the memory that is allowed"};
-    const bool pays = a.nnz() >= fewest_nonzeros && a.nnz() < long_row * a.rows &&
-                      !detail::has_regular_rows(a) && !detail::gathers_eight_fast() &&
-                      static_cast<double>(padded) <= most_padding * static_cast<double>(a.nnz());
-    return Cost{by_rows + copying, by_rows * (pays ? 0.9 : 1.1)};
+    const bool is_small = static_cast<double>(padded) <= most_padding * static_cast<double>(a.nnz());
+    return Cost{by_rows + copying,
+                by_rows * (is_small && a.nnz() >= fewest_nonzeros ? share_of_time(a) : not_chosen)};
+  }
+
+ private:
+  static constexpr double not_chosen = 1.1;
+
+  /// The time of a product by slices, as a share of that by rows.
+  template <class Rows>
+  static double share_of_time(const Rows& a) {
+    using Sum = detail::ScalarRowSum<typename Rows::value_type, typename Rows::coordinate_type>;
+    constexpr std::int64_t bytes = sizeof(*a.values) + sizeof(*a.coordinates);
+    constexpr std::int64_t near_bytes = std::int64_t{3} << 20;
+    const bool is_near = a.nnz() * bytes <= near_bytes;
+    // Where eight elements are gathered at once, slices save the sum of a row's lanes. Rows of one or two
+    // elements are gathered eight at a time without being copied (LaneSums::store_short_rows).
+    const detail::SliceForm form = detail::slice_form();
+    if (form.rows == 8) return is_near && a.nnz() >= 3 * a.rows ? 0.65 : not_chosen;
+    if (form.gathers && is_near) return 0.8;
+    // Elsewhere they save the mispredicted branch of a short row, or forming all products of a block of rows
+    // before the sums. On AMD's processors with AVX-512, small matrices' rows are remembered.
+    if (a.nnz() >= Sum::least_in_lanes * a.rows) return not_chosen;
+    if (detail::has_regular_rows(a)) return detail::gathers_slowly() && is_near ? 0.9 : not_chosen;
+    constexpr std::int64_t most_remembered = 8192;
+    return detail::gathers_slowly() && detail::gathers_far_fast() && a.rows <= most_remembered ? not_chosen
+                                                                                               : 0.9;
   }
 };
 
