@@ -154,15 +154,16 @@ template <class Matrix>
   constexpr std::int64_t bytes = sizeof(*a.values) + sizeof(*a.coordinates);
   const auto is_far = [&] { return gathers_slowly() && a.nnz() * bytes >= far_bytes && !has_near_rows(a); };
   if (!gathers_far_fast() && is_far()) return SpmvForm::scalar;
+  // Four elements are gathered at a time only if rows are not too short.
+  constexpr SpmvForm widest = widest_spmv_form();
+  constexpr std::int64_t row_of_fours = 8;
+  const bool gathers = widest == SpmvForm::gather_eight ||
+                       (widest == SpmvForm::gather_four && a.nnz() >= row_of_fours * a.rows);
   if (has_regular_rows(a)) {
-    constexpr std::int64_t row_of_fours = 8;  // four are gathered at a time only if rows are not too short
-    constexpr SpmvForm widest = widest_spmv_form();
-    const bool gathers = widest == SpmvForm::gather_eight ||
-                         (widest == SpmvForm::gather_four && a.nnz() >= row_of_fours * a.rows);
     if (gathers && gathers_far_fast() && is_far()) return widest;
     return SpmvForms::for_regular_rows();
   }
-  if (a.rows <= most_remembered_rows) return SpmvForms::for_irregular_rows();
+  if (a.rows <= most_remembered_rows) return gathers ? SpmvForms::for_irregular_rows() : SpmvForm::scalar;
   return a.nnz() < long_row * a.rows ? SpmvForms::for_many_short_rows()
                                      : SpmvForms::for_many_irregular_rows();
 }

@@ -25,7 +25,7 @@ struct SpmvBySlices : detail::SpmvOfCopiedMatrix<detail::Slices> {
   template <class S>
   static Offer cost(const S& statement, const Resources<typename S::space_type>& resources, Use use) {
     constexpr std::int64_t fewest_nonzeros = 1024;
-    constexpr double most_padding = 1.2, seconds_of_copying = 3e-9;
+    constexpr double seconds_of_copying = 3e-9;
     const auto a = detail::sparse_rows(Pattern::sparse(statement).tensor());
     if (a.rows > detail::most_rows_in_slices) return Declined{"the matrix has too many rows"};
     const double by_rows = detail::expected_terms(statement) * SpmvByRows::seconds_of_term;
@@ -34,6 +34,7 @@ struct SpmvBySlices : detail::SpmvOfCopiedMatrix<detail::Slices> {
     const std::int64_t padded = Copy<S>::padded_elements(a);
     if (Copy<S>::bytes(a.rows, padded) > resources.memory_limit())
       return Declined{"a copy of the matrix does not fit into the memory that is allowed"};
+    const double most_padding = detail::slice_form().rows == 8 ? 1.5 : 1.2;
     const bool is_small = static_cast<double>(padded) <= most_padding * static_cast<double>(a.nnz());
     return Cost{by_rows + copying,
                 by_rows * (is_small && a.nnz() >= fewest_nonzeros ? share_of_time(a) : not_chosen)};
@@ -53,7 +54,8 @@ struct SpmvBySlices : detail::SpmvOfCopiedMatrix<detail::Slices> {
     // elements are gathered eight at a time without being copied (LaneSums::store_short_rows).
     const detail::SliceForm form = detail::slice_form();
     if (form.rows == 8) return is_near && a.nnz() >= 3 * a.rows ? 0.65 : not_chosen;
-    if (form.gathers && is_near) return 0.8;
+    constexpr std::int64_t long_row = 48;
+    if (form.gathers && is_near) return a.nnz() < long_row * a.rows ? 0.8 : not_chosen;
     // Elsewhere they save the mispredicted branch of a short row, or forming all products of a block of rows
     // before the sums. On AMD's processors with AVX-512, small matrices' rows are remembered.
     if (a.nnz() >= Sum::least_in_lanes * a.rows) return not_chosen;
