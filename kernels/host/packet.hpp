@@ -191,9 +191,15 @@ struct Packet {
 /// Whether a lane is NaN.
 template <class T, int N>
 SPOROS_HOST_INLINE bool has_nan(const Packet<T, N>& lanes) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(lanes.v) == 64 && std::is_same_v<T, double>)
+    return _mm512_cmp_pd_mask(lanes.v, lanes.v, _CMP_UNORD_Q) != 0;
+#endif
 #if defined(__AVX2__)
   if constexpr (sizeof(lanes.v) == 32 && std::is_same_v<T, double>)
     return _mm256_movemask_pd(_mm256_cmp_pd(lanes.v, lanes.v, _CMP_UNORD_Q)) != 0;
+  else if constexpr (sizeof(lanes.v) == 32 && std::is_same_v<T, float>)
+    return _mm256_movemask_ps(_mm256_cmp_ps(lanes.v, lanes.v, _CMP_UNORD_Q)) != 0;
   else if constexpr (sizeof(lanes.v) == 16 && std::is_same_v<T, float>)
     return _mm_movemask_ps(_mm_cmp_ps(lanes.v, lanes.v, _CMP_UNORD_Q)) != 0;
 #endif

@@ -13,9 +13,9 @@ namespace sporos::detail {
 
 enum class SpgemmForm : std::uint8_t {
   sorted,    ///< rows of few products are loaded one by one, and sorted in scalar registers (few.hpp)
-  plain,     ///< the same, and rows are plain (plain.hpp) up to more products: the mispredictions of a choice
-             ///< cost more than what a better strategy saves;
-             ///< regular ones take each sum with its column only if all marks are in one group
+  plain,     ///< the same, and rows of more products are plain (plain.hpp): a mispredicted choice costs more
+             ///< than what a better strategy saves. They take sums with columns only if they are regular and
+             ///< all marks are in one group
   in_a_row,  ///< the same, and plain rows always take their sums after all columns
   lanes      ///< rows of few products are gathered into the lanes of a vector (few_in_lanes.hpp), and sums of
              ///< plain rows of irregular lengths are taken from the accumulator eight at a time (plain.hpp)

@@ -73,11 +73,6 @@ class RowProduct {
         last_safe_(b.begin(b.rows) - brief_row),
         plain_(lengths == RowLengths::medium) {}
 
-  /// Whether plain rows of regular lengths take each sum with its column in this form.
-  static bool takes_with_columns(SpgemmForm form, const B& b) {
-    return form != SpgemmForm::in_a_row &&
-           (form != SpgemmForm::plain || b.columns <= RowSpace<Acc>::marks_step);
-  }
   /// Whether B is so small that it is sure to fit in a core's private caches.
   static bool fits_caches(const B& b) {
     constexpr std::int64_t near_bytes = std::int64_t{1} << 20;
@@ -176,6 +171,12 @@ class RowProduct {
 
  private:
   using Done = typename DiagonalProduct<Acc, A, B>::Done;
+
+  /// Whether plain rows of regular lengths take each sum with its column in this form.
+  static bool takes_with_columns(SpgemmForm form, const B& b) {
+    return form != SpgemmForm::in_a_row &&
+           (form != SpgemmForm::plain || b.columns <= RowSpace<Acc>::marks_step);
+  }
 
   /// The instance of multiply_plainly for these marks.
   template <class Coordinate, class Value>

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <ostream>
-#include <type_traits>
+#include <utility>
 
 #include "../../../core/array.hpp"
 #include "../../../core/inline.hpp"
@@ -62,12 +62,15 @@ class SharedColumns {
                       : bytes({count(), static_cast<std::int64_t>(columns_.extent(0))},
                               static_cast<std::int64_t>(values_.extent(0)) - slack);
   }
-  /// The bytes of the groups of a matrix.
-  static std::int64_t most_bytes(const Matrix& a) { return bytes(size_of(a), a.nnz()); }
+  /// The bytes that the copy of a matrix takes, with those that are needed to make it.
+  static std::int64_t most_bytes(const Matrix& a) { return most_bytes(a, size_of(a)); }
+  static std::int64_t most_bytes(const Matrix& a, Size size) {
+    return bytes(size, a.nnz()) + array_bytes<Size>(windows_of(a) + 1);
+  }
 
   /// Copies a matrix.
   void copy(const HostThreads& threads, const Matrix& a, bool /*is_deterministic*/) {
-    const std::int64_t windows = (a.rows + rows_in_window - 1) / rows_in_window;
+    const std::int64_t windows = windows_of(a);
     const auto ends = pool().array<Size>("sporos::windows of rows", windows + 1);
     const auto for_each_window = [&](const auto& body) {
       for_each_part(threads, windows, chunks_for(threads, windows, 4),
@@ -151,6 +154,7 @@ class SharedColumns {
   /// How many values are read past the last one.
   static constexpr std::int64_t slack = most_rows;
 
+  static std::int64_t windows_of(const Matrix& a) { return (a.rows + rows_in_window - 1) / rows_in_window; }
   std::int64_t count() const { return static_cast<std::int64_t>(groups_.extent(0)) - 1; }
 
   static bool have_same_columns(const Matrix& a, std::int64_t left, std::int64_t right) {
@@ -194,41 +198,21 @@ class SharedColumns {
       const T* const values = groups.values + group.values;
       const Coordinate* const columns = groups.coordinates + group.columns;
       const std::int64_t length = next.columns - group.columns;
-      const auto of = [&]<int Rows>(std::integral_constant<int, Rows>) {
-        sum_group<Rows, Prefetches>(values, columns, length, x, y + group.row, accumulates);
-      };
-      static_assert(most_rows == 4 || most_rows == 8);
-      switch (next.row - group.row) {
-        case 1: {
-          if constexpr (Prefetches) prefetch_row(values, columns);
-          const T sum = ScalarRowSum<T, Coordinate>::template of<Prefetches>(values, columns, 0, length, x);
-          y[group.row] = accumulates ? y[group.row] + sum : sum;
-          break;
-        }
-        case 2:
-          of(std::integral_constant<int, 2>());
-          break;
-        case 3:
-          of(std::integral_constant<int, 3>());
-          break;
-        case 4:
-          of(std::integral_constant<int, 4>());
-          break;
-        default:
-          if constexpr (most_rows == 8) switch (next.row - group.row) {
-              case 5:
-                of(std::integral_constant<int, 5>());
-                break;
-              case 6:
-                of(std::integral_constant<int, 6>());
-                break;
-              case 7:
-                of(std::integral_constant<int, 7>());
-                break;
-              default:
-                of(std::integral_constant<int, 8>());
-            }
+      const std::int64_t rows = next.row - group.row;
+      if (rows == 1) {
+        if constexpr (Prefetches) prefetch_row(values, columns);
+        const T sum = ScalarRowSum<T, Coordinate>::template of<Prefetches>(values, columns, 0, length, x);
+        y[group.row] = accumulates ? y[group.row] + sum : sum;
+        continue;
       }
+      const auto sum_if = [&]<int Rows>() {
+        if (rows != Rows) return false;
+        sum_group<Rows, Prefetches>(values, columns, length, x, y + group.row, accumulates);
+        return true;
+      };
+      [&]<int... Other>(std::integer_sequence<int, Other...>) {
+        static_cast<void>((sum_if.template operator()<2 + Other>() || ...));
+      }(std::make_integer_sequence<int, most_rows - 1>());
     }
   }
 

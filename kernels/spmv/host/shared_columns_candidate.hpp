@@ -4,6 +4,7 @@
 /// share them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -32,7 +33,7 @@ struct SpmvBySharedColumns : detail::SpmvOfCopiedMatrix<detail::SharedColumns> {
     const double copying = static_cast<double>(a.nnz()) * seconds_of_copying;
     if (use == Use::once) return Cost{by_rows + copying};
     const auto size = Copy<S>::size_of(a);
-    if (Copy<S>::bytes(size, a.nnz()) > resources.memory_limit())
+    if (Copy<S>::most_bytes(a, size) > resources.memory_limit())
       return Declined{"a copy of the matrix does not fit into the memory that is allowed"};
     const double columns =
         static_cast<double>(size.columns) / static_cast<double>(std::max<std::int64_t>(a.nnz(), 1));

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <sporos/core/peak_memory.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -212,7 +213,9 @@ TEST(CopiesOfPlans, TakeTheMemoryThatTheySay) {
     auto product =
         plan(assign(y(i), M(i, j) * x(j)).with_constant_operands().template use<decltype(candidate)>());
     const auto needs = product.estimate();
+    const PeakMemory peak;
     product.run();
+    EXPECT_LE(peak.bytes(), needs.workspace);
     EXPECT_GT(product.bytes(), M.nnz() * of_nonzero);
     EXPECT_LE(product.bytes(), needs.workspace);
   };
