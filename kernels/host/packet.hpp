@@ -194,6 +194,8 @@ SPOROS_HOST_INLINE bool has_nan(const Packet<T, N>& lanes) {
 #if defined(__AVX512F__)
   if constexpr (sizeof(lanes.v) == 64 && std::is_same_v<T, double>)
     return _mm512_cmp_pd_mask(lanes.v, lanes.v, _CMP_UNORD_Q) != 0;
+  else if constexpr (sizeof(lanes.v) == 64 && std::is_same_v<T, float>)
+    return _mm512_cmp_ps_mask(lanes.v, lanes.v, _CMP_UNORD_Q) != 0;
 #endif
 #if defined(__AVX2__)
   if constexpr (sizeof(lanes.v) == 32 && std::is_same_v<T, double>)
@@ -206,6 +208,17 @@ SPOROS_HOST_INLINE bool has_nan(const Packet<T, N>& lanes) {
   bool has = false;
   for (int lane = 0; lane < N; ++lane) has |= lanes.get(lane) != lanes.get(lane);
   return has;
+}
+
+/// Stores the sums of consecutive rows, or adds them to what is there.
+template <class T, int N>
+SPOROS_HOST_INLINE void store_sums(Packet<T, N> sums, bool accumulates, T* to) {
+  if (accumulates) {
+    Packet<T, N> before;
+    before.load(to, 0);
+    sums.add(before);
+  }
+  sums.store(to, 0);
 }
 
 /// Loads `count` numbers, fewer than there are lanes, and reads none past them; the other lanes become zero.

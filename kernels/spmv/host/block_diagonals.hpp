@@ -226,21 +226,12 @@ class BlockDiagonals {
       one.add(-one);
       check.add(one);
     });
-    T is_number{};
-    for (int lane = 0; lane < lanes; ++lane) is_number += check.get(lane);
-    if (!(is_number == T{})) [[unlikely]] {
+    if (has_nan(check)) [[unlikely]] {
       for (std::int64_t row = 0; row < rows_in_block; ++row)
         to[row] = sum_of_row(a, block * rows_in_block + row, x) + (accumulates ? to[row] : T{});
       return;
     }
-    unrolled<packets>([&] SPOROS_INLINE_LAMBDA(auto p) {
-      if (accumulates) {
-        Lanes before;
-        before.load(to + p * lanes, 0);
-        sums[p].add(before);
-      }
-      sums[p].store(to + p * lanes, 0);
-    });
+    unrolled<packets>([&] SPOROS_INLINE_LAMBDA(auto p) { store_sums(sums[p], accumulates, to + p * lanes); });
   }
 
   HostArray<std::int64_t> ends_;     // [blocks + 1]

@@ -145,15 +145,6 @@ class LaneSums {
   }
 
  private:
-  SPOROS_HOST_INLINE static void store_sums(Packet<T, 8> sum, bool accumulates, T* to) {
-    if (accumulates) {
-      Packet<T, 8> before;
-      before.load(to, 0);
-      sum.v += before.v;
-    }
-    sum.store(to, 0);
-  }
-
   Packet<T, 8> lanes_ = Packet<T, 8>::zero();
 };
 

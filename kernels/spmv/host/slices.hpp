@@ -245,13 +245,7 @@ class Slices {
         for (int lane = 0; lane < C; ++lane)
           sums.set(lane, sum_of_row(a, are_neighbours ? rows[0] + lane : rows[lane], x));
       if (are_neighbours) {
-        T* const to = y + rows[0];
-        if (accumulates) {
-          Packet<T, C> before;
-          before.load(to, 0);
-          sums.add(before);
-        }
-        sums.store(to, 0);
+        store_sums(sums, accumulates, y + rows[0]);
         continue;
       }
       const auto lanes = static_cast<int>(std::min<std::int64_t>(C, a.rows - slice * C));
